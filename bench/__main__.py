@@ -31,7 +31,7 @@ PAGES = """| question | page |
 |---|---|
 | Does it answer questions about real documentation? | [answers.md](answers.md) |
 | Multi-hop questions, with and without a language model | [qa.md](qa.md) |
-| Does the claim check tell true from false? | [claims.md](claims.md), [claims_model.md](claims_model.md) |
+| Does the claim check tell true from false? | [claims.md](claims.md) |
 | Is stopping early better than a fixed number of rounds? | [stopping.md](stopping.md), [own_runs.md](own_runs.md) |
 | Do gates and agents keep in live runs what recorded ones promise? | [reading.md](reading.md) |
 | The three novelty assessors | [assessors.md](assessors.md) |

@@ -1,5 +1,9 @@
 """Ask questions about real documentation and judge the answers: ``python -m bench.answers [fetch|tables]``.
 
+``--set FILE --corpora FOLDER`` asks the questions of a file over the folders of its corpora and prints only figures by kind, so
+that a set stays unread; each line is ``{"id", "corpus", "kind", "question", "answer": [[string, …], …]}``, without an answer
+for a question that the corpus cannot answer.
+
 ``fetch`` gets the corpora as packages by name with pip and apt-get; ``tables`` shows the rows of an earlier run.
 The questions and their accepted answers are in ``answers/questions.jsonl``; the accepted answers were written from
 the documents, before any run.
@@ -24,8 +28,11 @@ from pathlib import Path
 from typing import Any
 
 from suffice import research, settings
+from suffice.api import prepare_run
 from suffice.errors import SufficeError
+from suffice.options import RunOptions
 from suffice.storage import report_json
+from suffice.types import Query
 
 HERE = Path(__file__).parent / "answers"
 QUESTIONS = HERE / "questions.jsonl"
@@ -34,6 +41,8 @@ REFUSING = HERE / "refusing.jsonl"
 PAGE = Path(__file__).parent / "answers.md"
 EXCERPT_CHARS = 600
 """How much of the first excerpt counts: about what a reader sees without scrolling."""
+ANSWER_CHARS = 2_500
+_HITS = 3
 
 _TEXT_SUFFIXES = {".rst", ".txt", ".md", ".py", ".html", ".csv", ".pdf"}
 _SKIPPED_FOLDERS = {"_images", "_static", "images", "__pycache__"}
@@ -300,6 +309,68 @@ async def _ask(question: dict[str, Any], docs: Path, model: str) -> dict[str, An
     return judge(question, report_json.to_dict(report), seconds)
 
 
+# A set of its own
+
+
+async def run_file(questions: Sequence[dict[str, Any]], corpora: Path, model: str) -> list[dict[str, Any]]:
+    """Ask the questions of a file and return a row of figures for each, beside those of the first search hits."""
+    rows = []
+    for question in questions:
+        docs, wanted = str(corpora / question["corpus"]), question["answer"]
+        prepared = await prepare_run(question["question"], RunOptions(docs=docs, model=model))
+        hits = [f"{hit.title}\n{hit.text}" for hit in await prepared.search(Query(question["question"]), _HITS)]
+        started = time.perf_counter()
+        report = await research(question["question"], docs=docs, model=model)
+        answer = strip_notices(report.final_answer or "")
+        refused = report.status == "no_evidence"
+        rows.append(
+            {
+                "kind": question["kind"],
+                "absent": not wanted,
+                "hit": present(hits[0][:EXCERPT_CHARS] if hits else "", wanted),
+                "hits": present("\n".join(hits), wanted),
+                "first": not refused
+                and present("\n".join(item.text for item in report.excerpts[:1])[:EXCERPT_CHARS], wanted),
+                "answer": not refused and present(answer[:ANSWER_CHARS], wanted),
+                "refused": refused,
+                "sufficient": not refused and report.stop.sufficiency == "yes",
+                "short": bool(report.short_answer),
+                "short_right": bool(report.short_answer) and present(report.short_answer or "", wanted),
+                "seconds": time.perf_counter() - started,
+            }
+        )
+        print(".", end="", file=sys.stderr, flush=True)
+    return rows
+
+
+def present(text: str, alternatives: Sequence[Sequence[str]]) -> bool:
+    """Tell whether all strings of one alternative are in the text, without case, white space and the marks of Markdown."""
+    normalized = normalize(text)
+    return any(all(normalize(string) in normalized for string in strings) for strings in alternatives)
+
+
+def format_file_table(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the figures of a set, all and by kind."""
+    head = ("kind", "answerable", "first hit", "first three hits", f"right in first {EXCERPT_CHARS}",
+            f"in {ANSWER_CHARS:,}", "refused wrongly", "short answers", "of them right", "absent", "refused",
+            "called sufficient", "of them right", "seconds")  # fmt: skip
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
+    for kind in ("all", *sorted({row["kind"] for row in rows})):
+        own = [row for row in rows if kind in ("all", row["kind"])]
+        known, absent = [row for row in own if not row["absent"]], [row for row in own if row["absent"]]
+        short, sure = [row for row in own if row["short"]], [row for row in own if row["sufficient"]]
+        cells = [
+            kind,
+            str(len(known)),
+            *(_share(row[key] for row in known) for key in ("hit", "hits", "first", "answer")),
+        ]
+        cells += [_share(row["refused"] for row in known), str(len(short)), _share(row["short_right"] for row in short)]
+        cells += [str(len(absent)), _share(row["refused"] for row in absent)]
+        cells += [str(len(sure)), _share(row["answer"] for row in sure)]
+        lines.append("| " + " | ".join([*cells, f"{statistics.median(row['seconds'] for row in own):.1f}"]) + " |")
+    return "\n".join(lines)
+
+
 def format_tables(rows: Sequence[dict[str, Any]]) -> str:
     """Return the Markdown tables: all questions, then by kind, corpus and language."""
     parts = [_format_table("", {"all": list(rows)})]
@@ -403,7 +474,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0].split(":")[0])
     parser.add_argument("command", nargs="?", choices=["ask", "fetch", "tables"], default="ask")
     parser.add_argument("names", nargs="*", metavar="CORPUS", help="fetch only these")
-    parser.add_argument("--set", choices=list(SETS), default="questions", help="which questions (default: %(default)s)")
+    parser.add_argument("--set", default="questions", help=f"{', '.join(SETS)}, or a file (default: %(default)s)")
+    parser.add_argument("--corpora", type=Path, help="folder of the corpora of a file")
     parser.add_argument("--corpus", action="append", choices=list(ALL_CORPORA), help="ask only this; may be repeated")
     parser.add_argument("--kind", action="append", choices=kinds, help="likewise")
     parser.add_argument("--limit", type=int, help="ask only so many questions, spread over all")
@@ -414,6 +486,11 @@ def main() -> None:
     )
     parser.add_argument("--section", help="also write the tables to this section of bench/answers.md")
     given = parser.parse_args()
+    if given.set not in SETS:
+        if not Path(given.set).is_file() or given.corpora is None:
+            parser.error(f"--set takes {', '.join(SETS)}, or a file together with --corpora FOLDER")
+        print(format_file_table(asyncio.run(run_file(_load_lines(Path(given.set)), given.corpora, given.model))))
+        return
     if unknown := set(given.names) - set(ALL_CORPORA):
         parser.error(f"unknown corpus: {', '.join(sorted(unknown))}; known: {', '.join(ALL_CORPORA)}")
     folder = given.data or settings.load().cache_dir / "bench-answers"

@@ -44,7 +44,6 @@ from suffice.measure.answers import normalize_answer, token_f1
 from suffice.memory.evidence import Evidence
 from suffice.options import RunOptions
 from suffice.prompts.writing import extract_first_sentence
-from suffice.report.draft import SHORT_ANSWER_LABEL
 from suffice.report.notices import NOTICES
 from suffice.search.base import Search
 from suffice.text.citations import strip_citations
@@ -149,7 +148,7 @@ def judge_opening(
     if is_quoted:
         return "removed", holds(removed, golds) if left_out else None
     sentence = extract_first_sentence(text)
-    if not sentence or not text.startswith(sentence) or sentence.startswith(SHORT_ANSWER_LABEL):
+    if not sentence or not text.startswith(sentence) or sentence.startswith("**Short answer:**"):
         return None, None
     return "kept", holds(f"{sentence} {removed}", golds)
 

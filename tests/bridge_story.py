@@ -41,7 +41,7 @@ def model(*, plans=None, reflects=(MORE,), drafts=(ANSWER,), usage=None, kind=Sc
 class Slow(ScriptedModel):
     """A scripted model that is slow for one role, from its nth answer on."""
 
-    def __init__(self, script, *, usage=None, role="reflect", first=1, delay=5.0):
+    def __init__(self, script, *, usage=None, role="reflect", first=1, delay=600.0):
         super().__init__(script, usage=usage)
         self.role, self.first, self.delay = role, first, delay
 
@@ -83,3 +83,8 @@ def kinds(events, kind):
 def roles(the_model):
     """Return the roles of the prompts that the model got."""
     return [prompt.role for prompt in the_model.prompts]
+
+
+def get_draft_prompt(the_model):
+    """Return the prompt of the last draft."""
+    return [prompt for prompt in the_model.prompts if prompt.role == "draft"][-1]

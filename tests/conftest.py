@@ -43,6 +43,28 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
+def postgres_url() -> Iterator[str]:
+    """Run a Postgres and yield the URL of an empty database."""
+    yield from _run_postgres(vectors=False)
+
+
+@pytest.fixture(scope="module")
+def vector_postgres_url() -> Iterator[str]:
+    """Run a Postgres whose vector extension works and yield the URL of an empty database."""
+    yield from _run_postgres(vectors=True)
+
+
+def _run_postgres(*, vectors: bool) -> Iterator[str]:
+    from postgres_server import NoPostgres, run_postgres
+
+    try:
+        with run_postgres(vectors=vectors) as url:
+            yield url
+    except NoPostgres as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
     """Open a real browser. It runs an event loop in this thread, so its tests cannot run another one."""
     from playwright.sync_api import sync_playwright

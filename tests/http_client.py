@@ -23,7 +23,7 @@ BEES = (
 BRIDGE = "The Forth Bridge was opened in 1890. Benjamin Baker and John Fowler designed the Forth Bridge.\n"
 
 
-def wait_until(condition: Callable[[], bool], message: str, seconds: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], message: str, seconds: float = 120.0) -> None:
     """Wait until a condition holds; fail after some seconds."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -49,7 +49,7 @@ class RunningService:
     def run(self, question="Who decoded the waggle dance?", **body):
         return self.client.post("/run", json={"question": question, "options": {"alpha": 1}, **body})
 
-    def wait_for_job(self, job, *, seconds=20.0):
+    def wait_for_job(self, job, *, seconds=120.0):
         """Return a job once it has ended."""
         found = {}
 
@@ -103,9 +103,9 @@ def run_service(
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])))
     thread.start()
     try:
-        wait_until(lambda: server.started or not thread.is_alive(), "the service does not start", 60)
+        wait_until(lambda: server.started or not thread.is_alive(), "the service does not start", 180)
         assert thread.is_alive()
-        with httpx2.Client(base_url=address, timeout=30, trust_env=False) as client:
+        with httpx2.Client(base_url=address, timeout=120, trust_env=False) as client:
             yield RunningService(client, worker, overrides, address)
     finally:
         server.should_exit = True

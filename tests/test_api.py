@@ -3,10 +3,11 @@
 import asyncio
 import inspect
 import json
+import re
 import stat
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 from loopback import Answer, serving
@@ -80,18 +81,22 @@ def test_a_style_of_writing_changes_nothing_without_a_model(docs: Path, monkeypa
 def test_parameters_of_research_are_the_run_options() -> None:
     parameters = dict(inspect.signature(research).parameters)
     assert [name for name in parameters if name != "bounds"] == ["question", *OPTIONS, "on_event", *ALIASES]
-    types, option_types = get_type_hints(research), get_type_hints(RunOptions)
     for field in fields(RunOptions):
-        assert types[field.name] == option_types[field.name], field.name
         if field.name != "pictures":  # Off for servers, because pictures are local files.
             assert parameters[field.name].default == field.default, field.name
-    for alias, name in ALIASES.items():
-        assert (parameters[alias].default, types[alias]) == (None, types[name])
 
 
-def test_docstring_of_research_describes_every_parameter() -> None:
-    for name in inspect.signature(research).parameters:
-        assert f"\n        {name}: " in (research.__doc__ or ""), name
+def test_research_documents_the_options_that_it_names() -> None:
+    names = re.findall(r"^        (\w+): ", research.__doc__ or "", re.MULTILINE)
+    assert len(names) <= 12
+    assert {"docs", "model", "stop", "continues", "on_event", "options"} <= set(names)
+
+
+def test_an_unknown_option_is_named() -> None:
+    with pytest.raises(TypeError, match="colour"):
+        run_research(QUESTION, colour="red")
+    with pytest.raises(InputError, match=r"withdrawn.*leads"):
+        asyncio.run(research(QUESTION, with_leads=True))
 
 
 def test_every_option_reaches_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,12 +146,6 @@ def test_bounds_as_one_object(docs: Path) -> None:
         QUESTION, docs=docs, model="extractive", stop="fixed(9)", bounds=Bounds(rounds=2), max_rounds=1
     )
     assert len(report.stop.rounds) == 1
-
-
-@pytest.mark.parametrize("function", [research, run_research])
-def test_unknown_option_is_named(function: Any) -> None:
-    with pytest.raises(TypeError, match="colour"):
-        function(QUESTION, colour=1)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +302,7 @@ def test_leads_are_asked_beside_the_strategys_queries() -> None:
         make_passage("d", "Rain.", "Vienna"),
     ]
     report = asyncio.run(
-        research(QUESTION, search=WordSearch(passages), k=1, strategy="ircot", with_leads=True, stop="fixed(2)")
+        research(QUESTION, search=WordSearch(passages), k=1, strategy="ircot", interventions="leads", stop="fixed(2)")
     )
     assert report.metadata["interventions"] == ["leads"]
     assert len(report.stop.rounds[1].queries) == 2
@@ -352,6 +351,13 @@ def test_stop_is_an_expression_or_a_gate() -> None:
         assert report.stop.gate == "fixed(1)"
 
 
+def test_a_request_may_not_lift_limits_by_its_stop_gate() -> None:
+    RunOptions(stop="worth | budget(rounds=500)").validate()
+    RunOptions(stop="worth | budget(rounds=50)").validate(gate_files=False)
+    with pytest.raises(InputError, match="rounds must be at most 50"):
+        RunOptions(stop="worth | budget(rounds=500)").validate(gate_files=False)
+
+
 # -- event loops -------------------------------------------------------------------------------------------------------
 
 
@@ -386,10 +392,10 @@ def test_concurrent_runs() -> None:
 
 def test_cancelled_research_leaves_no_task() -> None:
     async def cancel() -> set[str]:
-        task = asyncio.ensure_future(research(QUESTION, search=FixtureSearch(default=PASSAGES, delay=30)))
+        task = asyncio.ensure_future(research(QUESTION, search=FixtureSearch(default=PASSAGES, delay=600)))
         await asyncio.sleep(0.05)
         task.cancel()
-        await asyncio.wait([task], timeout=2)
+        await asyncio.wait([task], timeout=60)
         assert task.done()
         return {str(left) for left in asyncio.all_tasks()} - {str(asyncio.current_task())}
 

@@ -153,7 +153,7 @@ def test_search_answers_as_searxng_and_tavily_do_and_counts(name: world.WorldNam
 
         def fetch(url: str, body: dict[str, Any] | None = None) -> str:
             request = urllib.request.Request(url, json.dumps(body).encode() if body else None)
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return str(answer.read().decode())
 
         found = json.loads(fetch(f"{place.search_url}/search?q=sorrel+salt&format=json"))["results"]

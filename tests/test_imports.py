@@ -11,7 +11,7 @@ PRINT_MODULES = "import json, sys; sys.stderr.write('\\n' + json.dumps(sorted(sy
 
 def list_loaded_modules(code: str) -> set[str]:
     """Run code in a new process and return the modules it has loaded."""
-    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     return set(json.loads(completed.stderr.splitlines()[-1]))
 
 

@@ -87,7 +87,7 @@ def run_ask(environment: dict[str, str], *options: str) -> subprocess.CompletedP
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
 
 

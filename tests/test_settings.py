@@ -7,8 +7,10 @@ import pytest
 from suffice.errors import InputError
 from suffice.settings import (
     TIERS,
+    WITHDRAWN_VARIABLES,
     ReviewRules,
     Settings,
+    list_withdrawn,
     load,
     merge_bounds,
     read_dotenv,
@@ -106,10 +108,17 @@ def test_an_unknown_tier() -> None:
 
 def test_review_rules(tmp_path: Path) -> None:
     assert load({}, tmp_path).review == ReviewRules(8.0, 3, False)
-    values = {"SUFFICE_REVIEW_PASS": "7.5", "MAX_WIGGUM_ROUNDS": "2", "SUFFICE_REVIEW_PANEL": "1"}
-    assert load(values, tmp_path).review == ReviewRules(7.5, 2, True)
+    values = {"SUFFICE_REVIEW_PASS": "7.5", "MAX_WIGGUM_ROUNDS": "2"}
+    assert load(values, tmp_path).review == ReviewRules(7.5, 2, False)
     with pytest.raises(InputError, match="SUFFICE_REVIEW_PASS"):
         load({"SUFFICE_REVIEW_PASS": "11"}, tmp_path)
+
+
+def test_withdrawn_variables_are_named_and_not_read(tmp_path: Path) -> None:
+    config = load(dict.fromkeys(WITHDRAWN_VARIABLES, "1"), tmp_path)
+    assert config.review == ReviewRules()
+    assert [message.split()[0] for message in list_withdrawn(config)] == list(WITHDRAWN_VARIABLES)
+    assert list_withdrawn(load({}, tmp_path)) == []
 
 
 @pytest.mark.parametrize(("text", "rounds"), [("", 3), ("0", 0), ("2", 2)])

@@ -57,7 +57,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class SectionHeading:
     """A heading of the answer."""
 
     text: str
@@ -76,7 +76,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DraftTable:
     """A table: the cells of its header, and its rows as statements whose cells are separated by ``|``."""
 
     header: tuple[str, ...]
@@ -119,7 +119,7 @@ class FindingList:
     columns: tuple[str, ...] = ()
 
 
-Part = Heading | Paragraph | Quotation | Table | Verbatim | FindingList
+Part = SectionHeading | Paragraph | Quotation | DraftTable | Verbatim | FindingList
 
 
 Origin = Literal["written", "sentence", "quoted", "skill"]
@@ -199,7 +199,7 @@ def list_statements(part: Part) -> tuple[Statement, ...]:
     """Return the statements of a part: the sentences of a paragraph, the rows of a table."""
     if isinstance(part, Paragraph):
         return part.statements
-    return part.rows if isinstance(part, Table) else ()
+    return part.rows if isinstance(part, DraftTable) else ()
 
 
 def replace_statements(
@@ -214,7 +214,7 @@ def replace_statements(
     """
     kept: list[Part] = []
     for part in parts:
-        if not isinstance(part, Paragraph | Table):
+        if not isinstance(part, Paragraph | DraftTable):
             kept.append(part)
             continue
         left: list[Statement] = []
@@ -231,12 +231,12 @@ def replace_statements(
     return drop_bare_headings(tuple(kept), keep=find_bare_headings(parts))
 
 
-def find_bare_headings(parts: tuple[Part, ...]) -> frozenset[Heading]:
+def find_bare_headings(parts: tuple[Part, ...]) -> frozenset[SectionHeading]:
     """Return the headings with nothing below them before the next heading of their level or above."""
-    bare: list[Heading] = []
-    open_headings: list[Heading] = []
+    bare: list[SectionHeading] = []
+    open_headings: list[SectionHeading] = []
     for part in parts:
-        if isinstance(part, Heading):
+        if isinstance(part, SectionHeading):
             bare += [heading for heading in open_headings if heading.level >= part.level]
             open_headings = [*(heading for heading in open_headings if heading.level < part.level), part]
         else:
@@ -244,7 +244,7 @@ def find_bare_headings(parts: tuple[Part, ...]) -> frozenset[Heading]:
     return frozenset((*bare, *open_headings))
 
 
-def drop_bare_headings(parts: tuple[Part, ...], keep: Collection[Heading] = ()) -> tuple[Part, ...]:
+def drop_bare_headings(parts: tuple[Part, ...], keep: Collection[SectionHeading] = ()) -> tuple[Part, ...]:
     """Return the parts without headings that have nothing below them."""
     bare = find_bare_headings(parts) - frozenset(keep)
     return tuple(part for part in parts if part not in bare)

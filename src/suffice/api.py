@@ -4,14 +4,16 @@
 """
 
 import asyncio
+import inspect
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from suffice import __version__, settings
+from suffice.engine.bounds import BOUND_OPTIONS
 from suffice.engine.estimate import Estimate, estimate_run
 from suffice.engine.interventions import validate_interventions
 from suffice.engine.pipeline import RunConfig, run_pipeline
@@ -26,7 +28,7 @@ from suffice.models.base import Model, has_price, is_language_model, supports_vi
 from suffice.models.breadth import BREADTHS, Breadth, is_open, read_breadth
 from suffice.models.capability import ModelProfile, make_profile
 from suffice.models.embeddings import embed_static
-from suffice.options import Docs, RunOptions, resolve_aliases
+from suffice.options import ALIASES, OPTIONS, Docs, RunOptions, resolve_aliases
 from suffice.prompts.base import list_own_templates, load_template
 from suffice.report.draft import find_variant
 from suffice.search.base import RankedScope, ScopeSearch, Search
@@ -42,7 +44,7 @@ from suffice.text.languages import ENGLISH, detect_language
 from suffice.text.question import asks_in_steps
 from suffice.types import Bounds, Embed, Image, Notify, Passage, PriorRun, Query, Report
 
-MAX_QUESTION_CHARS = 20_000  # Longer material is a document and belongs in ``docs``.
+MAX_QUESTION_CHARS = 4_000  # About 600 words. Longer material is a document and belongs in ``docs``.
 
 _GATHERING_HOOKS = frozenset({"before_search", "after_writing", "instead"})
 _LOG = logging.getLogger("suffice")
@@ -57,41 +59,15 @@ async def research(
     *,
     docs: Docs | None = None,
     web: bool = False,
-    providers: str | Sequence[str] = (),
     search: Search | None = None,
     model: str | Model | None = None,
     strategy: str = "auto",
-    memory: str | None = None,
     stop: str | Gate | None = None,
-    breadth: str = "auto",
-    tier: str = "standard",
-    bounds: Bounds | None = None,
+    tier: str | None = None,
     max_rounds: int | None = None,
-    max_queries: int | None = None,
-    max_sources: int | None = None,
-    max_seconds: float | None = None,
-    max_tokens: int | None = None,
-    max_cost_usd: float | None = None,
-    k: int = 5,
-    per_round: int | None = None,
-    alpha: float | None = None,
-    include: str | Sequence[str] = (),
-    exclude: str | Sequence[str] = (),
-    with_leads: bool = False,
-    interventions: str | Sequence[str] = (),
-    review: bool = True,
-    length: int | None = None,
-    panel: bool = False,
-    strict: bool = True,
     continues: str | PriorRun | None = None,
-    keep: bool = False,
-    pictures: bool = True,
-    auto_skills: bool = True,
-    seed: int = 0,
     on_event: Callable[[Event], None] | None = None,
-    max_iters: int | None = None,
-    max_execution_time_s: float | None = None,
-    token_budget: int | None = None,
+    **options: Any,
 ) -> Report:
     """Answer a question over documents, the web or a search of your own.
 
@@ -102,90 +78,22 @@ async def research(
         question: What you want to know; it may begin with skills such as ``/deep``.
         docs: Files and folders to search; ``"-"`` is standard input, ``"postgres://…"`` a corpus behind an address.
         web: Search the web with the configured providers.
-        providers: Search the web with these providers; several are merged.
         search: A search of your own: an async function ``(query, k) -> list[Passage]``.
         model: ``"PROVIDER:NAME"``, ``"extractive"`` (no language model) or a ``Model`` object.
         strategy: How to search.
-        memory: What to remember of earlier rounds; the default is the strategy's own.
         stop: The stop gate, as an expression or a ``Gate``; the default is the strategy's own.
-        breadth: How broad the question is: ``auto``, ``narrow``, ``list`` or ``broad``.
-        tier: How much to spend: ``auto``, ``simple``, ``standard`` or ``deep``. The ``max_…`` options override it.
-        bounds: All limits as one object. The ``max_…`` options override it.
+        tier: How much to spend: ``auto``, ``simple``, ``standard`` or ``deep``; by default ``standard``, or what suits a strong
+            model. The ``max_…`` options override it.
         max_rounds: Search rounds at most.
-        max_queries: Queries at most.
-        max_sources: Sources that the writer sees at most.
-        max_seconds: Seconds at most.
-        max_tokens: Model tokens at most.
-        max_cost_usd: US dollars at most. The price of the model must be known.
-        k: Passages per query.
-        per_round: Passages per round, the best over all its queries.
-        alpha: Weight of words against meaning: 1 is words only, 0 meaning only.
-        include: Read only files that match one of these globs.
-        exclude: Skip files that match one of these globs.
-        with_leads: Also ask the best open lead in each round.
-        interventions: Remedies for known failures of a search, by name.
-        review: Review and revise the answer.
-        length: Words that the report has, about; the default follows what was found.
-        panel: Review with three readers in place of one.
-        strict: Remove claims that no source supports; otherwise mark them.
         continues: An earlier run to start from; its search scope is reused unless another is given.
-        keep: Store the run on this machine and recall findings of stored runs.
-        pictures: Read image files that the question names.
-        auto_skills: Activate skills that the words of the question ask for.
-        seed: Seed of everything random.
         on_event: Called with every event of the run, in order.
-        max_iters: Alias of ``max_rounds``.
-        max_execution_time_s: Alias of ``max_seconds``.
-        token_budget: Alias of ``max_tokens``.
+        options: Every other field of ``RunOptions`` (limits, files, memory, review, …), its aliases, and ``bounds``: all
+            limits as one ``Bounds`` object, which the ``max_…`` options override.
     """
-    aliased = resolve_aliases(
-        {
-            "max_rounds": max_rounds,
-            "max_iters": max_iters,
-            "max_seconds": max_seconds,
-            "max_execution_time_s": max_execution_time_s,
-            "max_tokens": max_tokens,
-            "token_budget": token_budget,
-        }
-    )
-    if not isinstance(bounds, Bounds | None):
-        raise InputError(f"bounds must be a Bounds object such as Bounds(rounds=3), not {bounds!r}")
-    own = Bounds(queries=max_queries, sources=max_sources, usd=max_cost_usd)
-    limits = settings.merge_bounds(bounds or Bounds(), own)
-    named = {"max_rounds": limits.rounds, "max_seconds": limits.seconds, "max_tokens": limits.tokens}
-    options = RunOptions(
-        docs=docs,
-        web=web,
-        providers=providers,
-        search=search,
-        model=model,
-        strategy=strategy,
-        memory=memory,
-        stop=stop,
-        breadth=breadth,
-        tier=tier,
-        max_queries=limits.queries,
-        max_sources=limits.sources,
-        max_cost_usd=limits.usd,
-        k=k,
-        per_round=per_round,
-        alpha=alpha,
-        include=include,
-        exclude=exclude,
-        with_leads=with_leads,
-        interventions=interventions,
-        review=review,
-        length=length,
-        panel=panel,
-        strict=strict,
-        continues=continues,
-        keep=keep,
-        pictures=pictures,
-        auto_skills=auto_skills,
-        seed=seed,
-        **named | aliased,
-    )
-    config, recorder = await prepare_run(question, options, _LOG.warning), make_recorder(options, _LOG.warning)
+    own = {"docs": docs, "web": web, "search": search, "model": model, "strategy": strategy, "stop": stop, "tier": tier}
+    run_options = _collect_options({**own, "max_rounds": max_rounds, "continues": continues, **options})
+    config = await prepare_run(question, run_options, _LOG.warning)
+    recorder = make_recorder(run_options, _LOG.warning)
     async with aclosing(run_pipeline(config)) as events:
         async for event in events:
             recorder.record_event(event)
@@ -194,6 +102,35 @@ async def research(
             if isinstance(event, Finished):
                 return event.report
     raise AssertionError("the last event of a run is Finished")
+
+
+def _collect_options(given: dict[str, Any]) -> RunOptions:
+    """Return the options of a call of ``research``, in which pictures are on."""
+    bounds = given.pop("bounds", None)
+    if not isinstance(bounds, Bounds | None):
+        raise InputError(f"bounds must be a Bounds object such as Bounds(rounds=3), not {bounds!r}")
+    if "with_leads" in given:
+        raise InputError("with_leads was withdrawn; give interventions=['leads']")
+    for name in given:
+        if name not in OPTIONS and name not in ALIASES:
+            raise TypeError(f"research() got an unexpected keyword argument {name!r}")
+    limits = {BOUND_OPTIONS[kind]: value for kind, value in asdict(bounds or Bounds()).items() if value is not None}
+    return RunOptions(**{"pictures": True, **limits, **resolve_aliases(given)})
+
+
+def _list_parameters() -> Iterator[inspect.Parameter]:
+    """Yield the parameters of ``research`` one by one, for ``help`` and for tools that read signatures."""
+    shown = inspect.signature(research).parameters
+    yield shown["question"]
+    for each in fields(RunOptions):
+        default = True if each.name == "pictures" else each.default
+        yield inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=each.type)
+    yield shown["on_event"]
+    for name in ("bounds", *ALIASES):
+        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+
+
+vars(research)["__signature__"] = inspect.Signature(list(_list_parameters()), return_annotation=Report)
 
 
 def run_research(
@@ -236,6 +173,8 @@ async def prepare_run(
 ) -> RunConfig:
     """Check the options and choose every part of a run before anything is spent."""
     config = settings.load()
+    for message in settings.list_withdrawn(config):
+        notify(message)
     task, active = choose_skills(
         validate_question(question), config.config_dir, automatic=options.auto_skills, notify=notify
     )
@@ -259,8 +198,7 @@ async def prepare_run(
         memory=options.memory or preset.memory,
         honors_sufficient=preset.honors_sufficient and options.stop is None,
     )
-    # Leads come first: each other intervention then also applies to the lead's query.
-    interventions = validate_interventions([*(["leads"] if options.with_leads else []), *options.interventions])
+    interventions = validate_interventions(options.interventions)
     make_model = await _choose_model_factory(options.model, config, notify)
     bounds = settings.merge_bounds(config.bounds, options.bounds)
     images = find_images(task, Path.cwd(), offline=config.offline) if options.pictures else ()
@@ -281,9 +219,7 @@ async def prepare_run(
         embed = None  # Vectors of a language that the model does not know mislead; words do not.
     # Without a language model many sentences are compared, for which the static vectors are fast enough.
     model = make_model(None if embed is None else embed_static)
-    profile = make_profile(
-        model, config.models.writer, config.cache_dir, max_tokens=config.models.report_tokens, notify=notify
-    )
+    profile = make_profile(model, config.models.writer, config.cache_dir, notify=notify)
     breadth, ranked = await _read_breadth(task, options, search, active)
     target = DEEP_TARGET if options.tier == "deep" else DEFAULT_TARGET
     gate = options.stop or (_is_worth_patience(task, model, profile, scope) and preset.patient_gate) or preset.gate
@@ -316,8 +252,10 @@ async def prepare_run(
         model=model,
         preset=preset,
         stop=parse_gate(gate) if isinstance(gate, str) else gate,
-        tier=options.tier,
+        tier=options.tier or "standard",
+        names_tier=options.tier is not None,
         bounds=bounds,
+        environment_bounds=config.bounds,
         embed=embed,
         language=language,
         breadth=breadth,
@@ -340,7 +278,7 @@ async def prepare_run(
         metadata={
             "version": __version__,
             "strategy": options.strategy,
-            "tier": options.tier,
+            "tier": options.tier or "standard",
             "interventions": list(interventions),
             "searched": _describe_scope(scope),
             "recalled": [finding.title for finding in recalled],
@@ -523,7 +461,7 @@ def _resolve_review_rules(options: RunOptions, config: settings.Settings, model:
         )
     if not options.review or not is_language_model(model):
         return None
-    return replace(config.review, panel=options.panel or config.review.panel)
+    return replace(config.review, panel=options.panel)
 
 
 async def _search_nothing(query: Query, k: int) -> list[Passage]:

@@ -23,6 +23,8 @@ TIERS = {
     "standard": Bounds(5, 10, 15, 90, 60_000),
     "deep": Bounds(10, 15, 20, 120, 150_000),
 }
+STRONG_BOUNDS = Bounds(8, 24, None, 900, 300_000)
+"""The limits of a run with a strong model where the user names no tier: it is shown everything that fits its context."""
 DEFAULT_KEEP_RUNS = 200  # Runs; about 100 kB each.
 _LINK_TEMPLATES = {"none": "", "file": "file://{path}", "vscode": "vscode://file{path}:{line}"}
 # The variables of each provider's API key; the first one that is set counts.
@@ -34,7 +36,7 @@ KEY_VARIABLES = {
     "ollama": ("OLLAMA_API_KEY",),
 }
 
-_BOUND_VARIABLES: dict[str, tuple[str, type[int] | type[float]]] = {
+BOUND_VARIABLES: dict[str, tuple[str, type[int] | type[float]]] = {
     "rounds": ("RESEARCH_MAX_ITERS", int),
     "queries": ("RESEARCH_MAX_QUERIES", int),
     "sources": ("RESEARCH_MAX_SOURCES", int),
@@ -59,6 +61,13 @@ _RETENTION_UNITS: dict[str, tuple[str, float, type[int] | type[float]]] = {
 }
 _ROLE_PREFIX = "SUFFICE_MODEL_"
 _CACHE_VARIABLE = "SUFFICE_MODEL_CACHE"
+# Variables that earlier versions read, and what to do instead.
+WITHDRAWN_VARIABLES = {
+    "SUFFICE_REQUESTS_PER_MINUTE": "a refused call is repeated when the service allows it; SUFFICE_CONCURRENCY bounds calls",
+    "SUFFICE_REPORT_TOKENS": "a report is as long as the question deserves",
+    "SUFFICE_REVIEW_PANEL": "use --panel",
+    "SUFFICE_PAGES": "two pages a run are read",
+}
 _CHILD_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "PYTHON")
 _DOTENV_FORBIDDEN_SUFFIXES = ("_URL", "_HOST", "SUFFICE_ALLOW_HOSTS")
 
@@ -85,8 +94,6 @@ class ModelSettings:
     concurrency: Mapping[str, float] = field(default_factory=dict)
     """``SUFFICE_CONCURRENCY``: simultaneous calls, as ``8`` or by provider as ``openai:8,ollama:1``; the empty name is for all
     other providers. Unset: 8 for cloud models, 2 for local ones, which share the cores of one machine."""
-    per_minute: Mapping[str, float] = field(default_factory=dict)
-    """``SUFFICE_REQUESTS_PER_MINUTE``: calls per minute, in the same format. Unset: no limit, because plans differ."""
     prices: Path | None = None
     """``SUFFICE_PRICES``: a TOML file of prices in USD per million tokens that override the built-in table, for models that
     the table does not know or for negotiated prices."""
@@ -97,8 +104,6 @@ class ModelSettings:
     writer: str | None = None
     """``SUFFICE_WRITER``: ``prose`` lets the model write the whole answer, ``sentence`` one sentence above quotes of the
     sources. Unset: by the size of the model, because small models write worse answers than the quotes are."""
-    report_tokens: int = 8_192
-    """``SUFFICE_REPORT_TOKENS``: the longest report in tokens (value of the source system, see docs/sources.md)."""
     cache: str | None = None
     """``SUFFICE_MODEL_CACHE``: ``1`` stores the model's answers and reuses them, ``all`` also those with a temperature above 0.
     Unset: nothing is stored, so that a repeated question is researched again."""
@@ -117,7 +122,7 @@ class ReviewRules:
     """``MAX_WIGGUM_ROUNDS``: the highest number of evaluations (value of the source system, see docs/sources.md).
     The answer is revised between two of them."""
     panel: bool = False
-    """``SUFFICE_REVIEW_PANEL``: three readers instead of one judge. Off, because it costs three times as many calls."""
+    """Three readers instead of one judge (``--panel``). Off, because it costs three times as many calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +205,15 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     )
 
 
+def list_withdrawn(config: Settings) -> list[str]:
+    """Return a sentence for each variable that is set and no longer read."""
+    return [
+        f"{name} is no longer read: {instead}."
+        for name, instead in WITHDRAWN_VARIABLES.items()
+        if config.environment.get(name, "").strip()
+    ]
+
+
 def get_config_dir(environment: Mapping[str, str] | None = None) -> Path:
     """Return the user's configuration folder."""
     values = os.environ if environment is None else environment
@@ -255,7 +269,7 @@ def merge_bounds(base: Bounds, override: Bounds) -> Bounds:
 
 
 def _parse_bounds(values: Mapping[str, str]) -> Bounds:
-    bounds: dict[str, Any] = {name: _parse_number(values, *how) for name, how in _BOUND_VARIABLES.items()}
+    bounds: dict[str, Any] = {name: _parse_number(values, *how) for name, how in BOUND_VARIABLES.items()}
     return Bounds(**bounds)
 
 
@@ -267,8 +281,7 @@ def _parse_review_rules(values: Mapping[str, str]) -> ReviewRules:
     pass_mark = _parse_number(values, "SUFFICE_REVIEW_PASS", float) or default.pass_mark
     if pass_mark > 10:
         raise InputError(f"SUFFICE_REVIEW_PASS={pass_mark:g} cannot be reached: scores go from 0 to 10")
-    rounds = _parse_number(values, "MAX_WIGGUM_ROUNDS", int) or default.rounds
-    return ReviewRules(pass_mark, int(rounds), _is_enabled(values, "SUFFICE_REVIEW_PANEL"))
+    return ReviewRules(pass_mark, int(_parse_number(values, "MAX_WIGGUM_ROUNDS", int) or default.rounds))
 
 
 def _parse_python_rounds(values: Mapping[str, str]) -> int:
@@ -330,12 +343,10 @@ def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
         context=None if context is None else int(context),
         timeout=_parse_number(values, "SUFFICE_TIMEOUT", float, minimum=1),
         concurrency=_parse_provider_limits(values, "SUFFICE_CONCURRENCY"),
-        per_minute=_parse_provider_limits(values, "SUFFICE_REQUESTS_PER_MINUTE"),
         prices=Path(values["SUFFICE_PRICES"]).expanduser() if values.get("SUFFICE_PRICES") else None,
         think=_is_enabled(values, "HARNESS_PRODUCER_THINK"),
         keep_alive=values.get("OLLAMA_KEEP_ALIVE", "").strip() or None,
         writer=_parse_writer(values),
-        report_tokens=int(_parse_number(values, "SUFFICE_REPORT_TOKENS", int) or ModelSettings().report_tokens),
         cache=_parse_cache_mode(values),
         embeddings=values.get("SUFFICE_EMBEDDINGS", "").strip() or None,
     )

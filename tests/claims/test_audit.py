@@ -36,7 +36,7 @@ def check(audit):
     return asyncio.run(collect())
 
 
-@pytest.mark.parametrize(("supporting", "read"), [(0, 3), (2, 3), (7, 8), (9, 8)])
+@pytest.mark.parametrize(("supporting", "read"), [(0, 3), (2, 3), (4, 5), (9, 5)])
 def test_more_passages_are_read_only_where_the_first_do_not_support_the_claim(supporting, read):
     reader = CountingReader(supporting)
     [claim] = check(TextAudit("The Meridian bridge was built by the town.", find_ten, Checker(reader)))

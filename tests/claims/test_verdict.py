@@ -9,7 +9,7 @@ import pytest
 from suffice.answers import Statement
 from suffice.claims.checker import Checker, default_checker, select_text
 from suffice.claims.reasons import Reason, describe_reason
-from suffice.claims.verdict import MAX_CLAIM_CHARS, build_evidence, judge_claim, warm_checker
+from suffice.claims.verdict import MAX_CLAIM_CHARS, build_evidence, judge_claim
 from suffice.testing import make_passage
 
 BRIDGE = make_passage(
@@ -158,16 +158,15 @@ def test_of_a_long_passage_the_sentences_near_the_claim_are_read_together():
     assert len(read) < 2_000
 
 
-def test_many_claims_are_read_at_once():
+def test_many_pairs_are_judged_at_once_and_none_twice():
     reader = ScriptedReader(supports="Halloran")
     checker = Checker(reader)
-    claims = [Statement(f"Ada Halloran planned the bridge, part {word}.", ("[1]",)) for word in ("a b c d", "e f g h")]
-    asyncio.run(warm_checker([(claim, [BRIDGE]) for claim in claims], checker))
+    pairs = [("Ada planned it.", "By Halloran."), ("Ada planned it.", "By Berg."), ("Ada planned it.", "By Halloran.")]
+    first, second, third = asyncio.run(checker(pairs))
+    assert (first.supported, second.supported) == (0.95, 0.0)
+    assert first == third
+    asyncio.run(checker(pairs))
     assert len(reader.pairs) == 2
-    known = set(reader.pairs)
-    for claim in claims:
-        asyncio.run(judge_claim(claim, [BRIDGE], [], checker))
-    assert sum(pair in known for pair in reader.pairs) == 2, "nothing is read twice"
 
 
 def test_without_the_reader_common_words_and_figures_decide(monkeypatch):

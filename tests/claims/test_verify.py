@@ -1,227 +1,214 @@
-"""Verifying a draft: what the sources do not support is fixed, marked or removed."""
+"""Verifying a draft: what the sources do not support is mended, marked or removed."""
 
 import asyncio
-from functools import partial
 
 import pytest
 from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from suffice.answers import Draft, Paragraph, Quotation, SectionHeading
 from suffice.claims.checker import Checker
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
+from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import ClaimVerifier
 from suffice.memory.trajectory import TrajectoryMemory
-from suffice.prompts import SynthesisResponse
-from suffice.report.build import QUOTED_NOTICE
-from suffice.report.draft import clean_draft
+from suffice.prompts import CheckDraftResponse, MendResponse, SynthesisResponse
+from suffice.prompts.judging import CheckedStatement
+from suffice.prompts.writing import MendedSentence
 from suffice.state.run import RunState
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
+from suffice.text.parts import build_statement, parse_parts, render_parts
 from suffice.types import Bounds
 
 BUILT = "The Meridian bridge was built by Halloran Works in 1887 [1]."
 AWAY = make_passage("p9", "The river Mur floods the old town of Graz each spring.", "Floods", path="floods.txt")
+PIGS = "Pigs fly over Vienna [4]."
 
 
-def make_verifier(search=None, *, checker=None, strict=True, passages=PASSAGES, bounds=Bounds()):
+def make_verifier(search=None, *, strict=True, passages=PASSAGES, bounds=Bounds(), **options):
     run = RunState("Who built it?", ScriptedModel({}), TrajectoryMemory, run_id="r", bounds=bounds)
     for found in passages:
         run.evidence.add(found)
-    clean = partial(clean_draft, run)
-    return run, ClaimVerifier(run, search or FixtureSearch(), checker or Checker(), clean, strict=strict)
+    return run, ClaimVerifier(run, search or FixtureSearch(), Checker(), strict=strict, **options)
 
 
 def verify(answer, search=None, **options):
     run, verifier = make_verifier(search, **options)
-    text = asyncio.run(verifier(SynthesisResponse(answer)))
-    return text, verifier.get_verdicts(text), run
+    checked = asyncio.run(verifier(Draft(parse_parts(answer))))
+    return render_parts(checked.draft.parts, str), checked, run
 
 
 def test_supported_text_is_not_changed():
     answer = f"## Who\n\n{BUILT}\n\n- Halloran Works was founded by Ida Halloran [2].\n- Why so late?"
-    text, claims, run = verify(answer)
-    assert text.answer == answer
-    assert [claim.support for claim in claims] == ["supported", "supported", "unknown"]
+    text, checked, run = verify(answer)
+    assert text == answer
+    assert [verdict.support for verdict in checked.verdicts] == ["supported", "supported", "unknown"]
     assert run.budget.queries_used == 0
 
 
 def test_a_wrong_citation_is_replaced_by_the_right_one():
-    text, [claim], _ = verify("Graz lies on the river Mur [1].")
-    assert text.answer == "Graz lies on the river Mur. [4]"
-    assert claim.support == "supported"
+    text, checked, _ = verify("Graz lies on the river Mur [1].")
+    assert text == "Graz lies on the river Mur [4]."
+    assert checked.verdicts[0].claim.handles == ("[4]",)
 
 
 def test_a_claim_without_a_citation_gets_one():
     text, _, _ = verify(f"{BUILT} Graz lies on the river Mur.")
-    assert text.answer == f"{BUILT} Graz lies on the river Mur. [4]"
+    assert text == f"{BUILT} Graz lies on the river Mur [4]."
 
 
 def test_an_unsupported_claim_is_searched_for_once():
     claim = "The river Mur floods Graz each spring"
     search = FixtureSearch(default=[AWAY])
     text, _, run = verify(f"{BUILT} {claim} [4].", search)
-    assert search.queries == [claim]
-    assert text.answer == f"{BUILT} {claim}. [5]"
-    assert run.budget.queries_used == 1
-    assert run.searches.queries == [claim]
+    assert len(search.queries) == run.budget.queries_used == 1
+    assert text == f"{BUILT} {claim} [5]."
 
 
 @pytest.mark.parametrize("bounds", [Bounds(queries=0), Bounds(seconds=0.0)])
 def test_no_search_without_budget(bounds):
     search = FixtureSearch(default=[AWAY])
     text, _, _ = verify(f"{BUILT} The river Mur floods Graz each spring [4].", search, bounds=bounds)
-    assert search.queries == []
-    assert text.answer == BUILT
+    assert (search.queries, text) == ([], BUILT)
 
 
 def test_a_failed_search_is_recorded_and_the_claim_removed():
-    text, _, run = verify(f"{BUILT} Pigs fly over Vienna [4].", FixtureSearch(default=make_search_error()))
-    assert text.answer == BUILT
-    assert text.open_questions == ("Left out, because no source supports it: Pigs fly over Vienna",)
+    text, checked, run = verify(f"{BUILT} {PIGS}", FixtureSearch(default=make_search_error()))
+    assert text == BUILT
+    assert [verdict.plain_text.rstrip(".") for verdict in checked.removed] == ["Pigs fly over Vienna"]
     assert [failure.where for failure in run.error_log] == ["search"]
 
 
-def test_empty_list_items_and_headings_are_removed():
-    answer = f"## One\n\n- Pigs fly over Vienna [1].\n\n## Two\n\n- {BUILT}\n- Cows sing in Bern [2]."
-    answer += "\n\n## Three\n\nElks ski in Oslo [3]."
-    text, _, _ = verify(answer)
-    assert text.answer == f"## Two\n\n- {BUILT}"
+def test_items_headings_and_numbers_without_a_claim_left_go_with_it():
+    answer = f"## One\n\n- {PIGS}\n\n## Two\n\n1. {PIGS}\n2. {BUILT}\n\n## Three\n\nElks ski in Oslo [3]."
+    assert verify(answer)[0] == f"## Two\n\n1. {BUILT}"
 
 
-CODE = """```python
-# Comment, followed by two blank lines.
+def test_code_and_empty_headings_of_the_writer_stay():
+    answer = f"# Title\n\n## One\n\n{BUILT}\n\n```python\n# a comment\n\nx = 1\n```\n\n- {PIGS}"
+    assert verify(answer)[0] == answer.removesuffix(f"\n\n- {PIGS}")
 
 
-x = 1
-
-# Another comment.
-y = x + 1
-```"""
-
-
-def test_code_is_not_changed_when_a_line_is_removed():
-    text, _, _ = verify(
-        f"## One\n\n{BUILT}\n\n{CODE}\n\n- Pigs fly over Vienna [1].\n\n## Two\n\nCows sing in Bern [2]."
-    )
-    assert text.answer == f"## One\n\n{BUILT}\n\n{CODE}"
-
-
-def test_removing_several_lines_keeps_the_others_in_place():
-    answer = f"## Empty\n\n## One\n\n- Pigs fly over Vienna [1].\n- {BUILT}\n\n## Two\n\nCows sing in Bern [2]."
-    text, _, _ = verify(answer)
-    assert text.answer == f"## One\n\n- {BUILT}"
+def test_a_sentence_after_a_removed_one_names_its_subject():
+    text, _, _ = verify("Pigs fly over Vienna [1]. It was built by Halloran Works in 1887 [1].")
+    assert text == "Meridian bridge: It was built by Halloran Works in 1887 [1]."
 
 
 def test_a_lenient_run_keeps_and_marks_unsupported_claims():
-    answer = f"{BUILT} Pigs fly over Vienna [4]. The Meridian bridge was built by Halloran Works in 1890 [1]."
-    text, claims, _ = verify(answer, strict=False)
-    assert [claim.support for claim in claims] == ["supported", "unsupported", "contradicted"]
-    assert f"Pigs fly over Vienna [4]. {UNSUPPORTED_MARK}" in text.answer
-    assert text.answer.endswith(CONTRADICTED_MARK)
-    assert text.open_questions == ()
+    text, checked, _ = verify(
+        f"{BUILT} {PIGS} The Meridian bridge was built by Halloran Works in 1890 [1].", strict=False
+    )
+    assert [verdict.support for verdict in checked.verdicts] == ["supported", "unsupported", "contradicted"]
+    assert f"{PIGS} {UNSUPPORTED_MARK}" in text
+    assert text.endswith(CONTRADICTED_MARK)
 
 
-def test_verifying_twice_changes_nothing_and_searches_no_more():
-    for strict in (True, False):
-        search = FixtureSearch()
-        _, verifier = make_verifier(search, strict=strict)
-        once = asyncio.run(verifier(SynthesisResponse(f"{BUILT} Pigs fly over Vienna [4]. So they say.")))
-        asked = len(search.queries)
-        assert asyncio.run(verifier(once)) == once
-        assert len(search.queries) == asked
-
-
-def test_findings_and_summary_are_verified_too():
+def test_a_quotation_is_its_own_evidence():
+    passage = PASSAGES[0]
     _, verifier = make_verifier()
-    draft = SynthesisResponse(BUILT, "Pigs fly over Vienna [1].", (BUILT, "Cows sing in Bern [2]."), ("Go there [1].",))
-    text = asyncio.run(verifier(draft))
-    assert text.summary == ""
-    assert text.key_findings == (BUILT,)
-    assert text.recommendations == ("Go there [1].",)
+    checked = asyncio.run(verifier(Draft((Quotation(passage, ((0, len(passage.text)),)),), "quoted")))
+    [verdict] = checked.verdicts
+    assert (verdict.support, verdict.supporting[0].checker) == ("supported", "verbatim")
+    assert checked.draft.quotations
 
 
-def test_disagreeing_sources_are_both_cited():
-    other = make_passage(
-        "q", "The Meridian bridge was built by Halloran Works in 1891.", "Another book", path="other.txt"
-    )
-    found = [*PASSAGES, other]
-    report = outcome(
-        setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse(BUILT)]), FixtureSearch(default=found), k=9)
-    )
-    [claim] = report.claims
-    assert claim.support == "supported"
-    assert [(span.source, span.stance) for span in claim.spans] == [("[1]", "supports"), ("[2]", "contradicts")]
-    assert "### Where the sources disagree" in report.final_answer
-    assert "in 1887.” [1], but “The Meridian bridge was built by Halloran Works in 1891.” [2]" in report.final_answer
-    assert [source.location for source in report.sources] == ["bridge.txt:1-1", "other.txt:1-1"]
+def test_advice_headings_and_absence_are_not_deleted():
+    answer = "## What to do\n\nPaint it soon. No source gives the cost.\n\n**Cost:**"
+    assert verify(answer)[0] == answer
 
 
-def test_sources_are_quoted_when_no_claim_is_supported():
-    report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("Pigs fly over Vienna [1].")])))
+async def judge_nothing(statements):
+    return [None] * len(statements)
+
+
+def test_what_the_model_leaves_open_the_reader_judges():
+    text, _, _ = verify(f"{BUILT} {PIGS}", judge_draft=judge_nothing)
+    assert text == BUILT
+
+
+def test_a_verdict_of_the_model_counts():
+    async def judge(statements):
+        return [ClaimVerdict(statement, "supported", role="conclusion") for statement in statements]
+
+    text, checked, _ = verify(f"{BUILT} {PIGS}", judge_draft=judge)
+    assert PIGS in text
+    assert [statement.role for statement in checked.draft.statements] == ["conclusion"] * 2
+
+
+def test_a_doubtful_sentence_goes_back_to_the_writer_once():
+    asked = []
+
+    async def mend(doubtful):
+        asked.append([verdict.claim.text for verdict in doubtful])
+        return {verdict.claim: (build_statement("Graz lies on the river Mur [4]."),) for verdict in doubtful}
+
+    text, checked, _ = verify(f"{BUILT} {PIGS}", mend=mend)
+    assert asked == [[PIGS]]
+    assert text == f"{BUILT} Graz lies on the river Mur [4]."
+    assert checked.removed == ()
+
+
+def test_a_mended_sentence_that_is_still_unsupported_is_removed():
+    async def mend(doubtful):
+        return {verdict.claim: (build_statement("Cows sing in Bern [4]."),) for verdict in doubtful}
+
+    text, checked, _ = verify(f"{BUILT} {PIGS}", mend=mend)
+    assert text == BUILT
+    assert [verdict.claim.text for verdict in checked.removed] == ["Cows sing in Bern [4]."]
+
+
+def test_a_run_checks_the_draft_in_one_call_and_hands_doubts_back():
+    wrong = "The Meridian bridge was built by Halloran Works in 1890 [1]."
+    script = model(reflects=[ENOUGH], drafts=[SynthesisResponse(f"{wrong} Paint it soon.")])
+    script._script |= {
+        "check_draft": [
+            CheckDraftResponse((CheckedStatement(1, "contradicted", "[1]", "in 1887"), CheckedStatement(2, "advice"))),
+            CheckDraftResponse((CheckedStatement(1, "stated", "[1]", "built by Halloran Works in 1887"),)),
+        ],
+        "mend": [MendResponse((MendedSentence(1, BUILT),))],
+    }
+    report = outcome(setup(script))
+    asked = [prompt.role for prompt in script.prompts]
+    assert (asked.count("check_draft"), asked.count("mend")) == (2, 1)
+    assert BUILT in report.final_answer
+    assert "Paint it soon." in report.final_answer
+    assert [claim.role for claim in report.claims] == ["stated", "advice"]
+
+
+def test_a_draft_without_a_supported_claim_is_replaced_by_quotations():
+    report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse(PIGS)])))
     assert "Pigs" not in report.final_answer
-    assert QUOTED_NOTICE in report.final_answer
-    assert report.claims
-    assert {claim.support for claim in report.claims} == {"supported"}
-    assert any(failure.kind == "Unsupported" for failure in report.error_log)
+    assert "Halloran Works" in report.final_answer
+    assert "unsupported_draft" in [notice.kind for notice in report.notices]
+    assert [claim.text.rstrip(".") for claim in report.removed] == ["Pigs fly over Vienna"]
 
 
-def test_without_evidence_nothing_is_quoted():
-    pigs = SynthesisResponse("Pigs fly over Vienna [1].")
-    stranger = FixtureSearch(default=[make_passage("x", "Tulips need little water in winter.")])
-    report = outcome(setup(model(reflects=[ENOUGH], drafts=[pigs]), stranger))
-    assert report.status == "no_evidence"
+texts = st.lists(
+    st.sampled_from([BUILT, PIGS, "Why so late?", "Halloran Works was founded by Ida Halloran [2]."]), max_size=4
+)
+blocks = st.lists(
+    st.one_of(
+        st.builds(SectionHeading, st.sampled_from(["One", "Two"]), st.integers(1, 3)),
+        st.builds(
+            lambda own, marker, depth: Paragraph(tuple(map(build_statement, own)), marker, depth if marker else 0),
+            texts.filter(bool),
+            st.sampled_from(["", "-", "1."]),
+            st.integers(0, 1),
+        ),
+    ),
+    max_size=8,
+)
 
 
-def test_advice_with_unsourced_names_or_numbers_is_removed():
-    _, verifier = make_verifier()
-    advice = ("Visit the Meridian bridge [1].", "Buy shares of Halloran Works, whose profit rose 900 % in 2024 [1].")
-    text = asyncio.run(verifier(SynthesisResponse(BUILT, recommendations=advice)))
-    assert text.recommendations == advice[:1]
-
-
-def test_open_questions_that_state_something_are_removed():
-    _, verifier = make_verifier()
-    asked = ("Who paid for it?", "the cost of the bridge", "It is not known when the works closed [2].")
-    stated = ("Pigs flew over Vienna in 1999 and killed 40 people.", "Pigs fly over Vienna [1].")
-    text = asyncio.run(verifier(SynthesisResponse(BUILT, open_questions=(*asked, *stated))))
-    assert text.open_questions == asked
-
-
-SENTENCES = [
-    BUILT,
-    "Pigs fly over Vienna [1].",
-    "Graz lies on the river Mur [2].",
-    "So they say.",
-    "Why?",
-    "Graz has 9 hills [4].",
-    "Note that pigs fly over Vienna [1].",
-    "It should be noted that pigs flew over Vienna in 1999 [1].",
-    "Readers should know that pigs fly over Vienna [1].",
-    "This report confirms that pigs flew over Vienna in 1999.",
-    "## Notes\n\nPigs fly over Vienna [1].",
-    "## Open questions\n\nPigs fly over Vienna [1].",
-    "## Pigs fly over Vienna [1]",
-    "**Pigs fly over Vienna [1]**",
-    "```\nPigs fly over Vienna in winter [1].\n```",
-    "    Pigs fly over Vienna in winter [1].",
-]
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.sampled_from(["\n\n", "\n- "]))
-def test_a_strict_text_has_no_unsupported_claim(chosen, between):
-    text, claims, _ = verify(between.join(chosen))
-    assert all(claim.support in ("supported", "unknown") for claim in claims)
-    assert "igs" not in text.answer
-
-
-GOES_BACK = "The firm that put up the Meridian bridge in 1887 goes back to Ida Halloran"
-
-
-def test_footnotes_of_a_source_are_no_citations_where_a_removed_claim_is_listed():
-    footnote = make_passage("p8", "The Meridian bridge was painted green by Halloran Works in 1931.[89]", "Paint")
-    text, _, _ = verify(
-        f"{BUILT} The Meridian bridge was painted red by a guild of bakers in 1931 [5].", passages=[*PASSAGES, footnote]
-    )
-    assert any("painted red" in line for line in text.open_questions)
-    assert not any("[89]" in line for line in text.open_questions)
+@settings(max_examples=60, deadline=None)
+@given(blocks)
+def test_what_is_supported_stays_word_for_word(parts):
+    _, verifier = make_verifier(bounds=Bounds(queries=0))
+    checked = asyncio.run(verifier(Draft(tuple(parts))))
+    before = [statement.text for statement in Draft(tuple(parts)).statements]
+    after = [statement.text for statement in checked.draft.statements]
+    assert after == [text for text in before if text != PIGS]
+    text = render_parts(checked.draft.parts, str)
+    assert not any(line.strip() in ("-", "1.", "#", "##", "###") for line in text.splitlines())
+    assert {part for part in checked.draft.parts if isinstance(part, SectionHeading)} <= set(parts)

@@ -81,7 +81,7 @@ def program() -> Callable[..., Result]:
             [sys.executable, "-m", "suffice", *map(str, arguments)],
             input=stdin if stdin is not None else b"",
             capture_output=True,
-            timeout=60,
+            timeout=300,
             env={**os.environ, **environment},
         )
         return Result(process.returncode, process.stdout.decode(), process.stderr.decode())

@@ -14,7 +14,7 @@ COMMANDS = "ask resume search index check explain replay doctor serve worker mcp
 # Published flags, which do not change; further ones may be added.
 FLAGS = {
     "ask": """--docs --web --provider --include --exclude --strategy --memory --stop --tier --max-rounds --max-queries
-        --max-sources --max-seconds --max-tokens --max-cost -k --per-round --alpha --leads --with --no-review --no-wiggum
+        --max-sources --max-seconds --max-tokens --max-cost -k --per-round --alpha --with --no-review --no-wiggum
         --panel --model --strict --lenient --out --json --trace --continue --keep --no-keep --seed --quiet -q --debug""",
     "resume": "--out --json --trace --quiet -q --debug",
     "search": "--docs --web --provider --include --exclude -k --alpha --json --debug",
@@ -47,7 +47,7 @@ def test_version(suffice: Callable) -> None:
 
 def test_the_module_is_the_same_program(program: Callable) -> None:
     script = Path(sys.executable).with_name("suffice")
-    by_script = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=60)
+    by_script = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=300)
     assert program("--version").out == by_script.stdout
 
 
@@ -109,7 +109,7 @@ def test_a_closed_pipe_is_not_an_error(docs: Path, extra: list[str]) -> None:
     os.close(read)
     words = ["ask", "Who decoded the waggle dance?", "--docs", str(docs), "--alpha", "1", "--quiet", *extra]
     command = [sys.executable, "-m", "suffice", *words]
-    process = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
+    process = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=300)
     os.close(write)
     assert process.stderr == ""
     assert process.returncode == 0
@@ -127,7 +127,7 @@ def test_a_closed_pipe_is_not_an_error(docs: Path, extra: list[str]) -> None:
 def test_a_command_without_its_packages_names_the_extra(tmp_path: Path, words: list[str], missing: str) -> None:
     code = f"import sys; sys.modules[{missing!r}] = None; from suffice.cli.app import main; main({words!r})"
     environment = {**os.environ, "SUFFICE_DATA_DIR": str(tmp_path)}
-    process = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    process = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert process.returncode == 2
     assert missing in process.stderr
     assert "pip install 'suffice[service]'" in process.stderr

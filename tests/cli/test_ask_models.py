@@ -128,6 +128,18 @@ def test_a_model_that_never_answers_exits_with_status_4(ask: Callable) -> None:
     assert report["error_log"]
 
 
+@pytest.mark.attack("hostile model servers")
+def test_a_model_server_that_fails_is_one_line(
+    suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch, no_waiting: None
+) -> None:
+    with FakeLlm([Say(status=500)]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        result = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--model", "openai:fake-model")
+    assert result.err.count("server error") == 1
+    assert "1890" in result.out, "the sources are quoted instead"
+    assert len(server.requests) == 3, "after three failures of one call the others are not made"
+
+
 @pytest.mark.parametrize(
     ("answer", "advice"), [(Say(status=401), "OPENAI_API_KEY"), (Say(status=404), "--model")], ids=["401", "404"]
 )

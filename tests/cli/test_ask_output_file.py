@@ -1,10 +1,13 @@
 """An output file named in the question: recognised only as an instruction, and never outside the folder or over a file."""
 
+import os
+import resource
 from pathlib import Path
 
 import pytest
 
 from suffice.cli.ask import extract_output_file
+from suffice.cli.output import write_file
 from suffice.errors import InputError
 
 
@@ -54,3 +57,29 @@ def test_an_existing_file_is_not_overwritten(folder):
     with pytest.raises(InputError, match=r"mine\.md.*exists"):
         extract_output_file("Who built it? Save it to mine.md")
     assert (folder / "mine.md").read_text() == "precious"
+
+
+def test_a_full_disk_leaves_the_earlier_file_whole(tmp_path: Path) -> None:
+    path = tmp_path / "report.md"
+    write_file(path, "the earlier report\n")
+    path.chmod(0o640)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        with pytest.raises(InputError, match=r"report\.md cannot be written"):
+            write_file(path, "x" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_text(encoding="utf-8") == "the earlier report\n"
+    assert os.listdir(tmp_path) == ["report.md"]
+    write_file(path, "the new report\n")
+    assert (path.read_text(encoding="utf-8"), path.stat().st_mode & 0o777) == ("the new report\n", 0o640)
+
+
+def test_a_link_and_a_pipe_stay_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "link.md").symlink_to(tmp_path / "report.md")
+    write_file(tmp_path / "link.md", "text")
+    assert (tmp_path / "link.md").is_symlink()
+    assert (tmp_path / "report.md").read_text(encoding="utf-8") == "text"
+    write_file(Path("/dev/null"), "text")
+    assert Path("/dev/null").is_char_device()

@@ -26,7 +26,7 @@ def test_every_strategy_answers(suffice: Callable, docs: Path, strategy: str) ->
 
 @pytest.mark.parametrize("memory", plugins.list_plugins("memories"))
 def test_every_memory_can_be_chosen(suffice: Callable, docs: Path, memory: str) -> None:
-    words = ("--strategy", "react", "--memory", memory, "--leads", "--json")
+    words = ("--strategy", "react", "--memory", memory, "--with", "leads", "--json")
     report = json.loads(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, *words).out)
     assert report["metadata"]["preset"]["memory"] == memory
     assert "leads" in report["metadata"]["interventions"]

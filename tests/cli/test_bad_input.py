@@ -71,6 +71,10 @@ def test_a_missing_folder_beside_a_good_one(suffice: Callable, docs: Path) -> No
     assert_rejected(suffice("ask", QUESTION, "--docs", docs, "--docs", "nowhere", "--alpha", 1), "nowhere")
 
 
+def test_a_question_that_is_too_long(suffice: Callable, docs: Path) -> None:
+    assert_rejected(suffice("ask", "1" * 4_001, "--docs", docs), "4,001 characters", "at most 4,000")
+
+
 @pytest.mark.parametrize("question", ["", "   ", "\n\t ", "?!", "a" * 100_000])
 def test_an_empty_question(suffice: Callable, docs: Path, question: str) -> None:
     assert_rejected(suffice("ask", question, "--docs", docs, "--alpha", 1), "question")
@@ -237,3 +241,17 @@ def test_debug_shows_the_traceback(program: Callable) -> None:
 
 def test_a_folder_that_is_missing_stops_the_mcp_server(suffice: Callable) -> None:
     assert_rejected(suffice("mcp", "--docs", "nowhere"), "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("ask", QUESTION, "--docs", ".", "--with", "narrow"), "narrow was withdrawn"),
+        (("ask", QUESTION, "--docs", ".", "--stop", "worth(preview=0.1)"), "worth(preview=…) was withdrawn"),
+        (("ask", QUESTION, "--docs", ".", "--stop", "worth | barren"), "barren was withdrawn"),
+        (("ask", QUESTION, "--docs", ".", "--leads"), "use: --with leads"),
+        (("lab", "calibrate", "runs.jsonl", "--rounds", "2", "--preview", "0.1"), "--preview was withdrawn"),
+    ],
+)
+def test_withdrawn_names_are_answered_with_one_sentence(suffice: Callable, arguments: tuple, words: str) -> None:
+    assert_rejected(suffice(*arguments), words)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from fake_llm import FakeLlm, Say
 
+from suffice.search.isolation.jobs import Limits
+
 TRUE = "# Bees\n\nKarl von Frisch decoded the dance in 1927.\n\n- A hive holds one queen.\n- Why is that?\n"
 
 
@@ -34,7 +36,6 @@ def test_a_supported_text(suffice: Callable, docs: Path, write: Callable) -> Non
         ("Karl von Frisch decoded the dance in 1972.", "contradicted"),
         ("Karl von Frisch did not decode the dance in 1927.", "contradicted"),
         ("A hive holds forty golden thrones of Byzantium.", "unsupported"),
-        ("Note that Karl von Frisch decoded the dance in 1972.", "contradicted"),
         ("## Notes\n\nKarl von Frisch decoded the dance in 1972.", "contradicted"),
     ],
 )
@@ -233,3 +234,25 @@ def test_a_named_model_checks_all_claims_in_one_call(
         assert "without the model" in failed.err
         assert suffice(*check).status in (0, 1)
         assert len(server.requests) == 2
+
+
+
+@pytest.mark.attack("hostile texts")
+def test_a_sentence_of_100_kb_is_not_checked_and_the_others_are(suffice: Callable, docs: Path, write: Callable) -> None:
+    result = suffice(
+        "check", write(f"A hive holds one queen.\n\nIt is {'not ' * 25_000}so.\n"), "--docs", docs, "--json"
+    )
+    assert result.status == 0, result.err
+    supports = [claim["support"] for claim in json.loads(result.out)["claims"]]
+    assert supports == ["supported", "unknown"]
+
+
+@pytest.mark.attack("hostile texts")
+def test_a_text_that_takes_too_long_to_split_is_refused(
+    suffice: Callable, docs: Path, write: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("suffice.claims.audit._SPLIT_LIMITS", Limits(1 << 30, 5, 0.0001, 1 << 20))
+    result = suffice("check", write(TRUE), "--docs", docs)
+    assert result.status == 2
+    assert "report.md cannot be split into claims" in result.err
+    assert result.err.count("\n") == 1

@@ -25,12 +25,13 @@ class Slow(ExtractiveModel):
     async def __call__(self, prompt):
         if prompt.role == "draft":
             print("DRAFTING", file=sys.stderr, flush=True)
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         return await super().__call__(prompt)
 """
 
 
-TIME_LIMIT = 60.0  # Seconds until a program that does not get anywhere is killed.
+TIME_LIMIT = 180.0  # Seconds until a program that does not get anywhere is killed.
+SOON = 30.0  # Seconds until an interrupted program has ended; its work would take much longer.
 
 
 @contextmanager
@@ -62,9 +63,9 @@ def interrupt(process: subprocess.Popen[str]) -> tuple[int, float, str, str]:
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     try:
-        status = process.wait(timeout=10)
+        status = process.wait(timeout=60)
     except subprocess.TimeoutExpired:
-        return -1, 10.0, "", ""
+        return -1, 60.0, "", ""
     seconds = time.monotonic() - began
     out, err = process.communicate()
     return status, seconds, out, err
@@ -77,7 +78,7 @@ def test_while_the_answer_is_written(docs: Path, plugin: Callable, tmp_path: Pat
         status, seconds, out, err = interrupt(process)
     report = json.loads(out)
     assert (status, report["stop"]["reason"], report["final_answer"]) == (130, "cancelled", "")
-    assert seconds < 2
+    assert seconds < SOON
     assert len(report["stop"]["rounds"]) >= 1
     assert "Interrupted" in err
     assert "Traceback" not in err
@@ -87,7 +88,7 @@ def test_while_the_answer_is_written(docs: Path, plugin: Callable, tmp_path: Pat
 
 def test_the_report_counts_what_the_model_has_cost(docs: Path) -> None:
     """The first plan cannot be read; the interruption comes while the model is asked again."""
-    with FakeLlm([Say("I would search.", usage=(100, 20)), Say(delay=30.0)]) as server:
+    with FakeLlm([Say("I would search.", usage=(100, 20)), Say(delay=120.0)]) as server:
         words = ("ask", QUESTION, "--docs", docs, "--alpha", 1, "--json", "--strategy", "reflect")
         with started(*words, OPENAI_BASE_URL=server.url) as process:
             deadline = time.monotonic() + TIME_LIMIT
@@ -111,7 +112,7 @@ def test_while_passages_are_embedded(tmp_path: Path) -> None:
         time.sleep(1.5)
         status, seconds, out, err = interrupt(process)
     assert status == 130
-    assert seconds < 2
+    assert seconds < SOON
     assert json.loads(out)["stop"]["reason"] == "cancelled"
     assert "Traceback" not in err
 
@@ -127,7 +128,7 @@ def test_while_files_are_read(tmp_path: Path) -> None:
         time.sleep(2)
         status, seconds, out, err = interrupt(process)
     assert status == 130
-    assert seconds < 2
+    assert seconds < SOON
     assert out == ""
     assert "Traceback" not in err
 
@@ -137,7 +138,7 @@ def test_while_waiting_for_standard_input() -> None:
         time.sleep(2)
         status, seconds, _, err = interrupt(process)
     assert status == 130
-    assert seconds < 2
+    assert seconds < SOON
     assert "Traceback" not in err
 
 

@@ -1,10 +1,15 @@
 """Which gate and which bounds apply to a run."""
 
+from dataclasses import asdict
+
 import pytest
 from bridge_story import ENOUGH, PASSAGES, asking, kinds, model, outcome, plan, play, roles, setup
 
+from suffice.engine.bounds import resolve_limits
+from suffice.engine.presets import PRESETS
 from suffice.errors import ModelError
 from suffice.events import Started
+from suffice.gates.parse import parse_gate
 from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.types import Bounds
 
@@ -65,3 +70,54 @@ def test_a_bound_overrides_the_cap_which_overrides_the_tier():
 def test_a_local_model_has_no_time_limit_unless_one_is_set():
     assert "seconds" not in bounds_of(setup(model(reflects=[ENOUGH])))
     assert bounds_of(setup(model(reflects=[ENOUGH]), bounds=Bounds(seconds=30)))["seconds"] == 30
+
+
+def test_a_limit_in_the_stop_expression_replaces_the_tiers():
+    asked = model(reflects=[asking()], kind=Remote)
+    report = outcome(setup(asked, FixtureSearch(default=PASSAGES), "budget(rounds=8)", bounds=Bounds(queries=99)))
+    assert (report.stop.reason, report.stop.round) == ("budget_rounds", 8)
+    assert "stop expression" not in report.stop.explanation  # The preset of this test has the gate as its own.
+    assert "the strategy reflect" in report.stop.explanation
+
+
+@pytest.mark.parametrize(
+    ("stop", "limits"),
+    [
+        ("worth | budget(rounds=12, tokens=99)", {"rounds": 12, "queries": 10, "tokens": 99}),
+        ("(worth | budget(rounds=12)).gap_aware() | fixed(7)", {"rounds": 7, "queries": 10, "tokens": 60_000}),
+        ("worth & budget(rounds=12)", {"rounds": 5, "queries": 10, "tokens": 60_000}),  # It may never end a run.
+        ("budget(seconds=3)", {"seconds": 3, "rounds": 5}),
+    ],
+)
+def test_only_limits_that_end_a_run_replace_those_of_the_tier(stop, limits):
+    found = resolve_limits("standard", PRESETS["auto"], parse_gate(stop), Bounds()).bounds
+    assert limits.items() <= asdict(found).items()
+
+
+def test_the_users_limit_and_that_of_the_stop_expression_both_count():
+    for user, stop, rounds in ((3, 12, 3), (12, 3, 3)):
+        gate = parse_gate(f"budget(rounds={stop})")
+        assert resolve_limits("deep", PRESETS["auto"], gate, Bounds(rounds=user)).bounds.rounds == rounds
+
+
+@pytest.mark.parametrize(
+    ("change", "origin"),
+    [
+        ({"tier": "simple"}, "the tier simple (set another one with max_rounds)"),
+        ({"cap": Bounds(rounds=2)}, "the strategy reflect (set another one with max_rounds)"),
+        ({"bounds": Bounds(rounds=2)}, "max_rounds"),
+        ({"bounds": Bounds(rounds=2), "environment_bounds": Bounds(rounds=2)}, "RESEARCH_MAX_ITERS"),
+    ],
+)
+def test_a_limit_that_ends_a_run_is_named_with_its_origin(change, origin):
+    asked = model(reflects=[asking()], kind=Remote)
+    report = outcome(setup(asked, FixtureSearch(default=PASSAGES), **change))
+    assert (report.stop.reason, report.stop.round) == ("budget_rounds", 2)
+    assert f"the limit on rounds was reached: 2 of 2 rounds spent, a limit of {origin}." in report.stop.explanation
+
+
+def test_a_limit_on_queries_is_named_too():
+    asked = model(reflects=[asking()], kind=Remote)
+    report = outcome(setup(asked, FixtureSearch(default=PASSAGES), "fixed(9)", bounds=Bounds(queries=3)))
+    assert report.stop.reason == "budget_queries"
+    assert "a limit of max_queries" in report.stop.explanation

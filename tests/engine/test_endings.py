@@ -14,6 +14,7 @@ from bridge_story import (
     TASK,
     Slow,
     asking,
+    get_draft_prompt,
     kinds,
     model,
     outcome,
@@ -26,8 +27,7 @@ from bridge_story import (
 from suffice.engine.pipeline import run_pipeline
 from suffice.errors import ModelError
 from suffice.events import Finished, RoundDone, Searching, SearchStopped, Writing
-from suffice.prompts import ReflectionResponse, SupportResponse, SynthesisResponse
-from suffice.report.build import SPENT_NOTICE
+from suffice.prompts import CheckDraftResponse, ReflectionResponse, SynthesisResponse
 from suffice.testing import FixtureSearch, make_passage, make_search_error
 from suffice.types import STOP_REASONS, Bounds, Usage
 
@@ -49,10 +49,10 @@ def test_saturated_rejects_the_round_completely():
     report = events[-1].report
     assert report.stop.reason == "saturated"
     assert [rec.accepted for rec in report.stop.rounds] == [True, False]
-    assert roles(the_model) == ["plan", "reflect", "draft"]
+    assert roles(the_model) == ["plan", "reflect", "draft", "check_draft"]
     assert kinds(events, SearchStopped)[0].state["search_results"] == ["p1"]
-    assert "p9" not in the_model.prompts[-1].render()
-    assert repeat.text not in the_model.prompts[-1].render()
+    assert "p9" not in get_draft_prompt(the_model).render()
+    assert repeat.text not in get_draft_prompt(the_model).render()
     assert not report.insufficient_termination
 
 
@@ -90,11 +90,11 @@ def test_budget_queries_is_never_exceeded(most):
 
 @pytest.mark.parametrize("queries", [1, 3])
 def test_budget_time_with_a_slow_search(queries):
-    search = FixtureSearch(default=PASSAGES, delay=5)
+    search = FixtureSearch(default=PASSAGES, delay=600)
     planned = plan(*(f"question number {n}" for n in range(queries)))
     report = outcome(setup(model(plans=[planned]), search, bounds=Bounds(seconds=0.1)))
     assert report.stop.reason == "budget_time"
-    assert report.usage.seconds < 2
+    assert report.usage.seconds < 60
     assert report.insufficient_termination
     assert report.status == "failed", "without any answer from search, nothing is known about the evidence"
     assert not report.degraded_mode, "the run's time limit does not count against the search"
@@ -105,11 +105,11 @@ def test_budget_time_keeps_results_that_came_in_time():
     class Uneven(FixtureSearch):
         async def __call__(self, query, k):
             if query.text != TASK:
-                await asyncio.sleep(5)
+                await asyncio.sleep(600)
             return await super().__call__(query, k)
 
     planned = plan(TASK, "a slow question", "a second slow question", "a third slow question")
-    report = outcome(setup(model(plans=[planned]), Uneven(default=PASSAGES), bounds=Bounds(seconds=0.4)))
+    report = outcome(setup(model(plans=[planned]), Uneven(default=PASSAGES), bounds=Bounds(seconds=2)))
     assert report.stop.reason == "budget_time"
     assert report.status == "partial"
     assert report.sources[0].location.startswith("bridge.txt")
@@ -119,12 +119,12 @@ def test_budget_time_keeps_results_that_came_in_time():
 def test_budget_time_with_a_slow_reflection(nth):
     script = {"plan": [plan()], "reflect": [MORE], "draft": [ANSWER]}
     search = FixtureSearch(default=PASSAGES)
-    events = play(setup(Slow(script, first=nth), search, bounds=Bounds(seconds=0.5)))
+    events = play(setup(Slow(script, first=nth), search, bounds=Bounds(seconds=2)))
     report = events[-1].report
     assert report.stop.reason == "budget_time"
     assert report.stop.round == nth, "no further round begins when the time is up"
     assert len(search.queries) == nth
-    assert report.usage.seconds < 2
+    assert report.usage.seconds < 60
     assert report.final_answer
 
 
@@ -138,9 +138,9 @@ def test_budget_time_with_a_slow_plan():
 
 def test_budget_time_holds_while_the_tier_is_being_chosen():
     script = {"plan": [plan()], "reflect": [MORE], "draft": [ANSWER]}
-    report = outcome(setup(Slow(script, role="plan", delay=1.5), bounds=Bounds(seconds=0.1), tier="auto"))
+    report = outcome(setup(Slow(script, role="plan"), bounds=Bounds(seconds=0.1), tier="auto"))
     assert report.stop.reason == "budget_time"
-    assert report.usage.seconds < 1
+    assert report.usage.seconds < 60
 
 
 def test_budget_tokens_counts_the_reflection_of_the_same_round():
@@ -163,7 +163,7 @@ def test_budget_cost():
     assert report.status == "partial"
     assert "Halloran Works" in report.final_answer
     assert report.sources
-    assert SPENT_NOTICE in report.final_answer
+    assert "quoted_for_budget" in [notice.kind for notice in report.notices]
     assert "not written by the model" in report.left_undone[0]
 
 
@@ -182,8 +182,8 @@ def test_search_unavailable_after_three_failures_in_a_row():
     assert len(search.queries) == 4
     assert report.degraded_mode
     assert report.status == "partial"
-    assert "Search was limited" in the_model.prompts[-1].render()
-    assert "partial" in the_model.prompts[-1].render()
+    assert "Search was limited" in get_draft_prompt(the_model).render()
+    assert "partial" in get_draft_prompt(the_model).render()
     assert "Search was limited" in report.final_answer
     assert [failure.where for failure in report.error_log] == ["search"] * 3
     assert not report.insufficient_termination
@@ -304,11 +304,11 @@ def test_cancelled_while_claims_are_verified_keeps_the_certain_ones():
     draft = SynthesisResponse(
         "Alpha was founded in 1900 [1]. Those who know it hold that it is a place of great renown [1]."
     )
-    script = {"plan": [plan()], "reflect": [ENOUGH], "draft": [draft], "support": [SupportResponse(True, 1.0)]}
+    script = {"plan": [plan()], "reflect": [ENOUGH], "draft": [draft], "check_draft": [CheckDraftResponse()]}
     found = [
         make_passage("p1", "Alpha was founded in 1900. It is a place of some renown among those who know it.", "Alpha")
     ]
-    events = cancelled_during(Slow(script, role="support"), FixtureSearch(default=found), Writing)
+    events = cancelled_during(Slow(script, role="check_draft"), FixtureSearch(default=found), Writing)
     report = events[-1].report
     assert report.stop.reason == "cancelled"
     assert report.status == "partial"
@@ -344,7 +344,7 @@ def test_a_limit_reached_with_sufficient_evidence_is_not_insufficient():
 def test_the_writer_is_told_that_the_run_ended_on_a_limit():
     the_model = model(reflects=[asking()])
     report = outcome(setup(the_model, bounds=Bounds(rounds=1)))
-    assert "ended on a limit" in the_model.prompts[-1].render()
+    assert "ended on a limit" in get_draft_prompt(the_model).render()
     assert "ended on a limit" in report.final_answer
 
 

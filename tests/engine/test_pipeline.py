@@ -79,12 +79,12 @@ def test_the_final_state_says_that_a_limit_ended_the_search_and_what_failed():
 
 def test_usage_by_role_adds_up_to_the_total():
     report = outcome(setup(model(reflects=[MORE, ENOUGH], usage=Usage(1, 7, 3, 0.01))))
-    assert report.usage.calls == sum(role.calls for role in report.usage.by_role.values()) == 4
-    assert report.usage.input_tokens == sum(role.input_tokens for role in report.usage.by_role.values()) == 28
-    assert report.usage.output_tokens == 12
-    assert report.usage.cost_usd == pytest.approx(0.04)
+    assert report.usage.calls == sum(role.calls for role in report.usage.by_role.values()) == 5
+    assert report.usage.input_tokens == sum(role.input_tokens for role in report.usage.by_role.values()) == 35
+    assert report.usage.output_tokens == 15
+    assert report.usage.cost_usd == pytest.approx(0.05)
     assert report.usage.searches == 2
-    assert set(report.usage.by_role) == {"plan", "reflect", "draft"}
+    assert set(report.usage.by_role) == {"plan", "reflect", "draft", "check_draft"}
 
 
 def test_failures_inside_the_run_are_events_too():

@@ -138,7 +138,7 @@ def test_call_that_was_cut_off_is_cut_off_again_at_once(store):
             await asyncio.sleep(60)
 
     async def run_briefly(model):
-        async with asyncio.timeout(0.02):
+        async with asyncio.timeout(0.5):
             await DurableModel(model, store.open_journal())(Plan("Who?", 3))
 
     with pytest.raises(TimeoutError):
@@ -155,7 +155,7 @@ def test_usage_of_a_cut_off_call_is_restored(store):
             await asyncio.sleep(60)
 
     async def run_briefly(model):
-        async with asyncio.timeout(0.02):
+        async with asyncio.timeout(0.5):
             await model(Plan("Who?", 3))
 
     usages = []
@@ -192,7 +192,7 @@ def test_cancelled_run_makes_no_call(store):
 
     async def cancelled():
         journal = store.open_journal(cancelled=True)
-        async with asyncio.timeout(0.02):
+        async with asyncio.timeout(0.5):
             await DurableModel(model, journal)(Plan("Who?", 3))
 
     with pytest.raises(TimeoutError):

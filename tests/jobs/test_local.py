@@ -25,7 +25,7 @@ def test_interrupted_run_is_resumed(tmp_path):
 
     async def interrupt():
         working = asyncio.ensure_future(run(resume=False))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(180):
             while killer.calls < 5:
                 await asyncio.sleep(0.001)
         with pytest.raises(InputError, match=RUN):  # Another process works on it.

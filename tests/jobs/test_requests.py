@@ -44,7 +44,7 @@ def test_request_of_version_0_1_is_read():
     }
     assert parse_request(json.dumps(stored)) == JobRequest(
         "Who?",
-        RunOptions(docs="a", max_rounds=3, max_seconds=9.5, max_cost_usd=0.5, with_leads=True),
+        RunOptions(docs="a", max_rounds=3, max_seconds=9.5, max_cost_usd=0.5, interventions="leads"),
         ("default",),
         "/home",
     )

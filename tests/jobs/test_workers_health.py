@@ -14,6 +14,7 @@ from suffice.errors import Unavailable
 from suffice.jobs import executor
 from suffice.jobs.database import open_engine, sqlite_url, workers
 from suffice.jobs.heartbeats import Heartbeats
+from suffice.jobs.served import ServedCollections
 from suffice.jobs.store import Priority, RunStore
 from suffice.settings import load
 
@@ -61,7 +62,7 @@ def test_a_run_that_never_ends_is_set_aside(engine: sa.Engine) -> None:
     runner = executor.RunExecutor(
         store,
         Silent(),  # type: ignore[arg-type]
-        {},
+        ServedCollections({}),
         prepare,
         is_stopping=lambda: False,
         has_telemetry=False,

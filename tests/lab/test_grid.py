@@ -22,7 +22,7 @@ PROCESS = Path(__file__).parent / "grid_process.py"
 
 
 def run_process(*arguments):
-    return subprocess.run([sys.executable, PROCESS, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, PROCESS, *map(str, arguments)], capture_output=True, text=True, timeout=300)
 
 
 def comparable(folder):

@@ -52,7 +52,7 @@ def test_the_self_test_wants_the_answer_and_its_sources(text, passed):
 def test_a_self_test_is_kept_for_each_model_and_taken_again_after_a_while(tmp_path, monkeypatch):
     def load(name):
         model = LanguageModel(Endpoint("openai", name, URL))
-        return make_profile(model, None, tmp_path, max_tokens=100)
+        return make_profile(model, None, tmp_path)
 
     async def styles():
         profile = load("my-model")
@@ -86,7 +86,7 @@ def test_the_writers_model_decides_and_a_setting_overrides_it(tmp_path):
     model = RoleRouter(FallbackModel([small, ExtractiveModel()]), {"draft": large})
     assert find_model(model, "draft") is large
     assert find_model(model, "plan") is small
-    assert make_profile(model, None, tmp_path, max_tokens=100).style == "prose"
-    assert make_profile(small, None, tmp_path, max_tokens=100).style == "sentence"
-    assert make_profile(small, "prose", tmp_path, max_tokens=100).style == "prose"
-    assert make_profile(ScriptedModel({}), None, tmp_path, max_tokens=100).style == "prose"
+    assert make_profile(model, None, tmp_path).style == "prose"
+    assert make_profile(small, None, tmp_path).style == "sentence"
+    assert make_profile(small, "prose", tmp_path).style == "prose"
+    assert make_profile(ScriptedModel({}), None, tmp_path).style == "prose"

@@ -113,13 +113,13 @@ def test_every_list_of_notes_is_truncated_or_bounded(kind):
 
 
 def test_a_prompt_that_fits_is_unchanged():
-    prompt = DraftAnswer(QUESTION, (Note(LONG, ("[1]",)),), (), ())
+    prompt = DraftAnswer(QUESTION, (Note(LONG, ("[1]",)),))
     assert fit_to_budget(prompt, 10_000).prompt is prompt
 
 
 def test_the_oldest_note_is_shortened_first_and_only_as_far_as_needed():
     notes = tuple(Note(LONG, (f"[{n}]",), f"Page {n}") for n in range(1, 7))
-    prompt = DraftAnswer(QUESTION, notes, (), ())
+    prompt = DraftAnswer(QUESTION, notes)
     fitted = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
     assert [note.whole for note in fitted.prompt.notes] == [False, *[True] * 5]
     assert fitted.prompt.notes[0].text == "Ada built the bridge at Ardun in 1907.", (
@@ -145,20 +145,20 @@ def test_a_removed_note_leaves_its_handle_and_a_marker():
 
 def test_facts_of_the_belief_stay_when_passages_are_removed():
     fact = Note("Ada built it in 1907.", ("[1]",), kind=BELIEF_KIND, whole=False)
-    prompt = DraftAnswer(QUESTION, (fact, *(Note(LONG, (f"[{n}]",)) for n in range(1, 9))), (), ())
+    prompt = DraftAnswer(QUESTION, (fact, *(Note(LONG, (f"[{n}]",)) for n in range(1, 9))))
     assert render_value(fact) in fit_to_budget(prompt, 0).prompt.render()
 
 
 def test_a_note_of_one_sentence_is_shortened_last():
     quote = Note("Ada built the bridge at Ardun in 1907, says the plaque.", ("[1]",))
-    prompt = DraftAnswer(QUESTION, (quote, Note(LONG, ("[2]",))), (), ())
+    prompt = DraftAnswer(QUESTION, (quote, Note(LONG, ("[2]",))))
     fitted = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 100)
     assert quote in fitted.prompt.notes
     assert fitted.shortened_count == 1
 
 
 def test_fitting_twice_changes_nothing():
-    prompt = DraftAnswer(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)), (), ())
+    prompt = DraftAnswer(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)))
     once = fit_to_budget(prompt, 900)
     assert fit_to_budget(once.prompt, 900).prompt == once.prompt
     assert replace(once.prompt, notes=()) == replace(prompt, notes=())

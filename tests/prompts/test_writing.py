@@ -73,9 +73,9 @@ def test_headings_of_the_prompt_are_removed_with_their_text():
 
 
 def test_a_prompt_shows_only_what_applies():
-    bare = DraftAnswer("Who built it?", (), (), ()).render()
+    bare = DraftAnswer("Who built it?", ()).render()
     assert all(word not in bare for word in ("(none)", "section", "## ", "first paragraph"))
-    full = DraftAnswer("Who built it?", (), (), ("a caveat",), section="Wheels", lists='"## Risks"').render()
+    full = DraftAnswer("Who built it?", (), ("a caveat",), section="Wheels", lists='"## Risks"').render()
     assert all(word in full for word in ("a caveat", "Wheels", "## Risks"))
 
 

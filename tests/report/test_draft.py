@@ -16,18 +16,19 @@ from suffice.report.draft import (
     NOTES_PER_SECTION,
     VARIANT_ORDER,
     choose_instruction,
+    count_list_sections,
     draft_answer,
-    drop_unasked_lists,
-    find_list_sections,
     get_task_type,
     limit_output,
+    quote_evidence,
     trim_list_sections,
     unwrap_markdown,
 )
 from suffice.state.outline import TopicOutline
 from suffice.state.run import RunState
-from suffice.testing import ScriptedModel
-from suffice.types import Note
+from suffice.testing import ScriptedModel, make_passage
+from suffice.text.parts import parse_parts, render_parts
+from suffice.types import Note, Stop
 
 NOTES = tuple(
     Note(f"{metal.title()} was mined near {place}.", (f"[{n}]",), metal.title())
@@ -38,18 +39,32 @@ NOTES = tuple(
 TOWNS = ("Graz", "Linz", "Wels")
 
 
-def write(model, topics, notes=NOTES, caveats=("a caveat",), task="Where were copper and silver mined?"):
+STOP = Stop("budget_rounds", "budget", 1, "heuristic", "")  # A limit: the writer must tell the reader.
+
+
+def make_run(model, topics, notes=NOTES, task="Where were copper and silver mined?"):
     run = RunState(task, model, TrajectoryMemory, run_id="r")
+    for note in notes:
+        run.evidence.add(make_passage(note.handles[0], note.text, note.title))
     if topics:
         run.outline = TopicOutline()
         run.outline.add_topics(list(topics), list(topics))
-    return asyncio.run(draft_answer(run, notes, caveats)), run
+    return run
+
+
+def write(model, topics, notes=NOTES, task="Where were copper and silver mined?"):
+    run = make_run(model, topics, notes, task)
+    return asyncio.run(draft_answer(run, notes, STOP)), run
+
+
+def show(draft):
+    return render_parts(draft.parts, lambda quotation: f"[{quotation.passage.id.strip('[]')}]")
 
 
 def section(prompt):
     return SynthesisResponse(
         f"About {prompt.section}: it was mined [1].\n\nBoth say this [2].",
-        f"{prompt.section} in short [1]",
+        "",
         (f"{prompt.section} finding [1]",),
         open_questions=("how much?",),
     )
@@ -58,13 +73,12 @@ def section(prompt):
 def test_each_topic_gets_a_section_in_the_order_of_the_outline():
     model = ScriptedModel({"draft": [section]})
     answer, _ = write(model, ("copper", "silver"))
-    assert answer.answer == (
+    assert show(answer) == (
         "## copper\n\nAbout copper: it was mined [1].\n\nBoth say this [2].\n\n## silver\n\nAbout silver: it was mined [1]."
     )
-    assert answer.summary == "copper in short [1]"
-    assert answer.key_findings == ("copper finding [1]", "silver finding [1]")
+    assert [finding.text for finding in answer.findings] == ["copper finding [1]", "silver finding [1]"]
     assert answer.open_questions == ("how much?",)
-    assert [prompt.caveats for prompt in model.prompts] == [("a caveat",), ()], "only the first section states it"
+    assert [len(prompt.caveats) for prompt in model.prompts] == [1, 0], "only the first section states it"
 
 
 def test_sections_are_written_at_the_same_time():
@@ -96,14 +110,14 @@ def test_a_section_is_written_from_the_most_similar_notes():
 def test_without_two_topics_the_answer_is_one_piece(topics):
     model = ScriptedModel({"draft": [SynthesisResponse("All of it [1].")]})
     answer, _ = write(model, topics)
-    assert answer.answer == "All of it [1]."
+    assert show(answer) == "All of it [1]."
     assert [prompt.section for prompt in model.prompts] == [""]
 
 
 def test_a_section_that_failed_is_left_out_and_recorded():
     answer, run = write(ScriptedModel({"draft": [ModelError("dizzy"), section]}), ("copper", "silver"))
-    assert "## silver" in answer.answer
-    assert "## copper" not in answer.answer
+    assert "## silver" in show(answer)
+    assert "## copper" not in show(answer)
     assert [failure.where for failure in run.error_log] == ["draft"]
 
 
@@ -115,19 +129,20 @@ def test_without_any_section_the_draft_fails():
 def test_topics_without_evidence_fall_back_to_one_piece():
     answers = [lambda prompt: SynthesisResponse("" if prompt.section else "Whole [1].")]
     answer, _ = write(ScriptedModel({"draft": answers}), ("lead", "gold"))
-    assert answer.answer == "Whole [1]."
+    assert show(answer) == "Whole [1]."
 
 
 def test_a_topic_is_escaped_in_its_heading():
     answer, _ = write(ScriptedModel({"draft": [section]}), ("*copper* [1]", "silver"))
-    assert answer.answer.startswith("## \\*copper\\* \\[1]\n")
+    assert show(answer).startswith("## \\*copper\\* \\[1]\n")
 
 
 def test_without_a_language_model_no_sentence_is_quoted_twice():
-    answer, _ = write(ExtractiveModel(), ("Copper", "Silver"))
-    assert "## Copper" in answer.answer
+    run = make_run(ExtractiveModel(), ("Copper mined", "Silver mined"))
+    answer = show(asyncio.run(quote_evidence(run)))
+    assert "## Copper" in answer
     for note in NOTES[:2]:
-        assert answer.answer.replace("**", "").count(note.text.rstrip(".")) == 1
+        assert answer.replace("**", "").count(note.text.rstrip(".")) == 1
 
 
 def listed(count):
@@ -137,7 +152,7 @@ def listed(count):
 def test_a_list_that_is_too_short_is_requested_once_more():
     model = ScriptedModel({"draft": [listed(1), listed(3)]})
     answer, _ = write(model, (), task="What are the top 3 metals?")
-    assert answer == listed(3)
+    assert show(answer) == listed(3).answer
     assert [bool(prompt.correction) for prompt in model.prompts] == [False, True]
     assert [prompt.count for prompt in model.prompts] == [3, 3]
 
@@ -145,7 +160,7 @@ def test_a_list_that_is_too_short_is_requested_once_more():
 @pytest.mark.parametrize("second", [ModelError("dizzy"), listed(1), SynthesisResponse("")])
 def test_a_list_that_stays_short_is_used_as_it_is(second):
     answer, _ = write(ScriptedModel({"draft": [listed(2), second]}), (), task="What are the top 3 metals?")
-    assert answer == listed(2)
+    assert show(answer) == listed(2).answer
 
 
 def test_a_list_is_written_in_one_piece_although_there_is_an_outline():
@@ -154,22 +169,12 @@ def test_a_list_is_written_in_one_piece_although_there_is_an_outline():
     assert [prompt.section for prompt in model.prompts] == [""]
 
 
-def test_the_subtasks_of_a_deep_task_become_sections():
-    model = ScriptedModel({"draft": [section]})
-    run = RunState("Compare them all", model, TrajectoryMemory, run_id="r")
-    run.current_plan = PlanResponse((), "deep", subtasks=("copper", "silver"), notes="tin melts at 900 degrees")
-    answer = asyncio.run(draft_answer(run, NOTES, ()))
-    assert answer.answer.startswith("## copper\n\n")
-    assert [prompt.section for prompt in model.prompts] == ["copper", "silver"]
-    assert all("900" not in prompt.render() for prompt in model.prompts), "a planner's note is not a source"
-
-
 @pytest.mark.parametrize(("count", "expected"), [(2, 2), (3, 3), (9, 3)])
 def test_without_a_language_model_a_list_quotes_one_sentence_per_item(count, expected):
     notes = tuple(Note(f"The copper mine of {town} is deep.", (f"[{n}]",), town) for n, town in enumerate(TOWNS, 1))
-    answer, _ = write(ExtractiveModel(), (), notes, task=f"What are the top {count} copper mines?")
-    assert len(find_list_sections(answer.answer)) == expected
-    assert answer.answer.startswith("## 1. ")
+    run = make_run(ExtractiveModel(), (), notes, task=f"What are the top {count} copper mines?")
+    answer = asyncio.run(quote_evidence(run))
+    assert [quotation.title[:3] for quotation in answer.quotations] == [f"{n}. " for n in range(1, expected + 1)]
 
 
 def chosen(task, **plan):
@@ -221,24 +226,16 @@ def test_a_lookup_gets_a_few_sentences_and_a_survey_a_report(task, is_short):
     assert is_short or limit_output(run) == run.max_report_tokens == 8192
 
 
-@pytest.mark.parametrize(
-    ("task", "offered"),
-    [
-        ("Who built the bridge?", set()),
-        ("Explain how the bridge was built", {"Key findings"}),
-        ("Explain what we should do about the bridge", {"Key findings", "Recommendations"}),
-        ("Explain the risks of the bridge", {"Key findings", "Risks"}),
-    ],
-)
-def test_advice_and_risks_are_offered_only_if_the_task_asks_for_them(task, offered):
-    model = ScriptedModel({"draft": [SynthesisResponse("Stone [1].", "", (), ("Paint it [1].",), ("Rust [1].",))]})
-    write(model, (), task=task)
-    shown = model.prompts[0].render()
-    headings = ("Key findings", "Recommendations", "Risks", "Open questions")
-    assert {heading for heading in headings if f"## {heading}" in shown} == offered
-    cleaned = drop_unasked_lists(task, SynthesisResponse("Stone.", "", (), ("Paint it [1].",), ("Rust [1].",)))
-    assert bool(cleaned.recommendations) is ("Recommendations" in offered)
-    assert bool(cleaned.risks) is ("Risks" in offered)
+def test_lists_are_offered_for_a_report_and_not_for_a_fact():
+    for task, offered in (("Who built the bridge?", False), ("Explain how the bridge was built", True)):
+        model = ScriptedModel({"draft": [SynthesisResponse("Stone [1].")]})
+        write(model, (), task=task)
+        assert ("## Recommendations" in model.prompts[0].render()) is offered
+
+
+def test_the_form_that_a_plan_chooses_beats_the_keywords():
+    assert chosen("How can the company implement a strategy?").variant == "technical"
+    assert chosen("How can the company implement a strategy?", form="prose").variant == "prose"
 
 
 def test_every_variant_is_a_versioned_file():
@@ -299,16 +296,17 @@ LIST = "## Introduction\n\nx\n\n## 1. A\n\na [1]\n\n## 2. B\n\nb [2]\n\n### more
 
 
 def test_structural_sections_do_not_count_as_items():
-    assert [section.title for section in find_list_sections(LIST)] == ["1. A", "2. B", "3. C"]
+    assert count_list_sections(parse_parts(LIST)) == 3
 
 
 def test_excess_items_are_cut_and_structural_sections_stay():
-    assert trim_list_sections(LIST, 2) == LIST.replace("## 3. C\n\nc\n\n", "")
-    assert trim_list_sections(LIST, 3) == LIST
-    assert trim_list_sections(LIST, 9) == LIST
+    parts = parse_parts(LIST)
+    assert trim_list_sections(parts, 2) == parse_parts(LIST.replace("## 3. C\n\nc\n\n", ""))
+    assert trim_list_sections(parts, 3) == parts
+    assert trim_list_sections(parts, 9) == parts
 
 
 @given(st.integers(0, 8), st.integers(0, 8))
 def test_a_trimmed_list_has_at_most_the_limit(count, limit):
-    text = "\n\n".join(f"## {n}. Thing\n\nfact [{n}]" for n in range(1, count + 1))
-    assert len(find_list_sections(trim_list_sections(text, limit))) == min(count, limit)
+    parts = parse_parts("\n\n".join(f"## {n}. Thing\n\nfact [{n}]" for n in range(1, count + 1)))
+    assert count_list_sections(trim_list_sections(parts, limit)) == min(count, limit)

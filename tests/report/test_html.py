@@ -9,7 +9,7 @@ import pytest
 from report.html_page import Page
 
 from suffice.report import html
-from suffice.types import ClosestPassage, Excerpt, Report, Stop
+from suffice.types import ClosestPassage, Excerpt, Notice, Report, Stop
 
 
 @pytest.fixture(params=["report", "hostile"])
@@ -148,6 +148,7 @@ def quoted(report: Report) -> Report:
     return replace(
         report,
         short_answer="30 days",
+        notices=(Notice("no_model"),),
         final_answer="> No language model was used: every sentence below is quoted verbatim from its source.\n\n> text [1]",
         excerpts=(
             Excerpt(

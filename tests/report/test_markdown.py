@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from suffice.claims.checkers import default_checker
 
 from suffice.claims.audit import TextAudit
+from suffice.claims.checker import default_checker
 from suffice.report import markdown
-from suffice.report.build import NOTICES
+from suffice.report.notices import NOTICES
 from suffice.testing import WordSearch
 from suffice.text.plain import to_one_line
 from suffice.types import ClosestPassage, Excerpt, Report
@@ -129,7 +129,7 @@ def test_an_answer_in_part_says_what_it_lacks(report: Report) -> None:
     assert "the first excerpt lacks “sublet”." in markdown.render_markdown(more)
     assert "a part of the question" not in markdown.render_markdown(report)
     claims = TextAudit(text, WordSearch([]), default_checker(), NOTICES).claim_texts
-    assert not any("part of the question" in claim.plain_text for claim in claims)
+    assert not any("part of the question" in claim.text for claim in claims)
 
 
 def test_how_the_question_was_read_stands_above_the_answer(report: Report) -> None:

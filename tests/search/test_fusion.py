@@ -84,13 +84,13 @@ def test_fails_if_all_searches_fail() -> None:
 def test_slow_search_does_not_delay_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("suffice.search.fusion.GRACE_SECONDS", 0.05)
     failures: list[Failure] = []
-    slow = FixtureSearch(default=some("b"), delay=20)
+    slow = FixtureSearch(default=some("b"), delay=600)
     merged = make_resilient(
         MergedSearch({"The slow one": slow, "two": FixtureSearch(default=some("a"))}), failures.append
     )
     start = time.monotonic()
     assert ids(found(merged)) == "a"
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
     assert "The slow one had not answered" in failures[0].message
 
 

@@ -8,7 +8,7 @@ QUESTION = "Who decoded the waggle dance?"
 
 @pytest.fixture
 def client(service) -> openai.OpenAI:
-    return openai.OpenAI(base_url=f"{service.url}/v1", api_key="none", max_retries=0, timeout=30)
+    return openai.OpenAI(base_url=f"{service.url}/v1", api_key="none", max_retries=0, timeout=120)
 
 
 def messages(text: str = QUESTION) -> list:

@@ -23,7 +23,8 @@ from suffice.jobs.api_keys import ApiKeyStore, Quota
 from suffice.options import OPTIONS, RunOptions
 from suffice.prompts import SynthesisResponse
 from suffice.search.base import Page, PageBatch
-from suffice.server.mcp import build_server, serve_mcp
+from suffice.search.isolation.jobs import Limits
+from suffice.server.mcp import build_http_app, build_server, serve_mcp
 from suffice.testing import FixtureSearch, make_passage
 from suffice.types import Passage, Place
 
@@ -152,6 +153,8 @@ def test_stop_is_explained_and_compared_with_another_gate(docs: Path) -> None:
     ("tool", "arguments", "named"),
     [
         ("research", {"question": "  "}, "empty"),
+        ("research", {"question": "1" * 4_001}, "at most 4,000"),
+        ("search", {"query": "1" * 4_001}, "at most 4,000"),
         ("research", {"question": "What?", "strategy": "telepathy"}, "telepathy"),
         ("research", {"question": "What?", "stop": "nonsense("}, "nonsense"),
         ("search", {"query": "mill", "k": 0}, "greater than or equal to 1"),
@@ -199,12 +202,12 @@ def test_program_serves_http(docs: Path) -> None:
             return (await client.call_tool("search", {"query": "paper mill"})).content[0].text
 
     try:
-        wait_until(lambda: program.poll() is not None or _is_listening(port), "the server does not start", 60)
+        wait_until(lambda: program.poll() is not None or _is_listening(port), "the server does not start", 180)
         assert program.poll() is None
         assert "1581" in asyncio.run(work())
     finally:
         program.terminate()
-        program.wait(10)
+        program.wait(60)
 
 
 def _is_listening(port: int) -> bool:
@@ -266,9 +269,9 @@ def test_a_cancelled_call_ends_its_run(docs: Path, monkeypatch: pytest.MonkeyPat
     async def work() -> None:
         async with open_client(docs) as client:
             call = asyncio.ensure_future(client.call_tool("research", {"question": "When was it founded?"}))
-            await asyncio.wait_for(started.wait(), 20)
+            await asyncio.wait_for(started.wait(), 120)
             call.cancel()
-            await asyncio.wait_for(ended.wait(), 20)
+            await asyncio.wait_for(ended.wait(), 120)
 
     asyncio.run(work())
 
@@ -366,6 +369,14 @@ def test_check_returns_a_verdict_and_its_evidence_for_each_claim(docs: Path) -> 
     assert empty[0]
 
 
+@pytest.mark.attack("hostile texts")
+def test_a_text_that_takes_too_long_to_split_is_refused(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.claims.audit._SPLIT_LIMITS", Limits(1 << 30, 5, 0.0001, 1 << 20))
+    [(failed, answer)] = call_tools(docs, ("check", {"text": "The paper mill was founded in 1581."}))
+    assert failed
+    assert "cannot be split into claims" in answer
+
+
 def test_prompts_name_the_tools(docs: Path) -> None:
     async def work() -> list[str]:
         async with open_client(docs) as client:
@@ -381,32 +392,49 @@ def test_beyond_this_machine_a_key_is_needed(docs: Path) -> None:
     options = RunOptions(docs=[docs], model="extractive", alpha=1.0)
     with pytest.raises(InputError, match="suffice keys create"):
         serve_mcp(options, 8090, "0.0.0.0")
-    config = settings.load()
-    keys = ApiKeyStore(database.open_engine(database.database_url(None, config.data_dir)))
-    _, secret = keys.create("agent", Quota())
-    body = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    }
 
-    async def ask(key: str) -> int:
-        app = build_server(options, keys, "http://127.0.0.1:8090").streamable_http_app()
-        headers = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
-        transport = httpx2.ASGITransport(app)
+
+def connect(docs: Path, keys: ApiKeyStore, **headers: str) -> httpx2.Response:
+    """Send the first request of a client to a server on loopback."""
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    path = headers.pop("path", "/mcp")
+
+    async def work() -> httpx2.Response:
+        server = build_server(RunOptions(docs=[docs], model="extractive", alpha=1.0))
+        app = build_http_app(server, keys, is_open=not keys.has_any())
         async with (
             app.router.lifespan_context(app),
-            httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8090") as client,
+            httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8090") as client,
         ):
-            return (await client.post("/mcp", json=body, headers=headers)).status_code
+            accepted = {"Accept": "application/json, text/event-stream"}
+            return await client.post(path, json=body, headers={**accepted, **headers})
 
-    assert asyncio.run(ask("suffice_wrong")) == 401
-    assert asyncio.run(ask(secret)) == 200
+    return asyncio.run(work())
+
+
+@pytest.mark.attack("keys and quotas")
+def test_http_follows_the_rules_of_serve(docs: Path) -> None:
+    config = settings.load()
+    keys = ApiKeyStore(database.open_engine(database.database_url(None, config.data_dir)))
+    assert connect(docs, keys).status_code == 200
+    assert connect(docs, keys, Host="evil.example").status_code == 421
+    assert connect(docs, keys, **{"X-Forwarded-For": "203.0.113.9"}).status_code == 403
+    _, secret = keys.create("agent", Quota())
+    assert connect(docs, keys).status_code == 401
+    assert connect(docs, keys, Authorization="Bearer suffice_wrong").status_code == 401
+    good = {"Authorization": f"Bearer {secret}"}
+    assert connect(docs, keys, **good).status_code == 200
+    assert connect(docs, keys, **good, **{"X-Forwarded-For": "203.0.113.9"}, Host="docs.example").status_code == 200
+
+
+@pytest.mark.attack("keys and quotas")
+def test_the_host_header_decides_no_redirect(docs: Path) -> None:
+    keys = ApiKeyStore(database.open_engine(database.database_url(None, settings.load().data_dir)))
+    _, secret = keys.create("agent", Quota())
+    answer = connect(docs, keys, path="/mcp/", Authorization=f"Bearer {secret}", Host="evil.example")
+    assert answer.status_code == 404
+    assert "location" not in answer.headers
 
 
 def test_skill_of_a_question_works_through_the_tools(docs: Path) -> None:

@@ -12,7 +12,7 @@ from suffice import settings
 from suffice.jobs import database
 from suffice.jobs.api_keys import ApiKeyStore, Quota
 from suffice.options import RunOptions
-from suffice.server.mcp import build_server
+from suffice.server.mcp import build_http_app, build_server
 
 URL = "http://127.0.0.1:8090"
 
@@ -50,7 +50,7 @@ def test_each_client_sees_only_what_it_found(tmp_path: Path, monkeypatch: pytest
 
     async def work() -> list[bool]:
         options = RunOptions(docs=[tmp_path / "mill.txt"], model="extractive", alpha=1.0)
-        app = build_server(options, keys, URL).streamable_http_app()
+        app = build_http_app(build_server(options), keys, is_open=False)
         async with (
             app.router.lifespan_context(app),
             httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=URL) as http,

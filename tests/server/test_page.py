@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from suffice.jobs.api_keys import Quota
 from suffice.testing import WordSearch, make_passage
 
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=120_000)
 QUESTION = "Who decoded the waggle dance?"
 
 
@@ -37,7 +37,7 @@ def page(browser: Browser, service) -> Iterator[Page]:
 def open_page(browser: Browser, url: str, **options) -> Iterator[Page]:
     """Open a page; script errors and requests to other hosts fail the test."""
     context = browser.new_context(base_url=url, **options)
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(120_000)
     page = context.new_page()
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))

@@ -1,5 +1,7 @@
 """Opening the sources of a run, its report in other formats, follow-ups, and the reference of the interface."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -9,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from suffice.report.bibliography import build_csl, render_bibtex
-from suffice.server.sources import CHANGED_REMARK, STORED_REMARK
+from suffice.server.sources import CHANGED_REMARK, STORED_REMARK, _find_text
 from suffice.storage.report_json import loads
 from suffice.testing import WordSearch, make_passage
 
@@ -70,6 +72,22 @@ def test_a_source_of_a_search_without_files_is_shown_as_it_was_read(service) -> 
     source = service.client.get(f"/jobs/{run}/sources/1").json()
     assert source["remark"] == STORED_REMARK
     assert [line["text"] for line in source["lines"]] == ["Karl von Frisch decoded the waggle dance."]
+
+
+def test_words_are_found_across_line_ends_and_emphasis() -> None:
+    text = "He wrote:\n**Karl von\n  Frisch** decoded the `waggle` dance."
+    start, end = _find_text(text, "Karl von Frisch decoded the waggle dance") or (0, 0)
+    assert text[start:end] == "Karl von\n  Frisch** decoded the `waggle` dance"
+    assert _find_text(text, "Karl von Frisch danced") is None
+    assert _find_text(text, "* _") is None
+
+
+@pytest.mark.attack("hostile documents")
+def test_a_document_of_underscores_does_not_stop_the_service() -> None:
+    """It took longer than anyone waits, so it is tried in a process that can be ended."""
+    code = "from suffice.server.sources import _find_text; print(_find_text('_' * 300, '_ ' * 34 + 'end'))"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert completed.stdout.strip() == "None", completed.stderr
 
 
 def test_the_report_is_also_markdown(service, run) -> None:

@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from suffice.skills.knowledge_graph import find_relations
 
 from suffice import InputError, Report, research
 from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.report.html import render_html
 from suffice.report.markdown import render_markdown
-from suffice.skills.cite import mark_inferences
+from suffice.skills.cite import mark_inference
 from suffice.skills.compare import parse_comparison
-from suffice.skills.sentences import QuotedSentence
 from suffice.skills.timeline import find_date
 from suffice.testing import ScriptedModel, WordSearch, make_passage
+from suffice.text.parts import build_statement
 
 TEXTS = {
     "bees.txt": "Karl von Frisch decoded the waggle dance of bees in 1927.\n"
@@ -109,23 +108,6 @@ def test_compare_needs_two_things(docs: Path) -> None:
         ask("/compare hives", docs)
 
 
-def test_knowledge_graph_quotes_each_relation(docs: Path) -> None:
-    report = ask("/knowledge-graph Karl von Frisch and the dance of bees", docs)
-    graph = report.metadata["knowledge_graph"]
-    assert any(row["object"] == "Nobel Prize" and "1973" in row["quote"] for row in graph["relations"])
-    assert "```mermaid\ngraph LR" in report.final_answer
-    assert_supported(report)
-
-
-def test_rest_of_a_setting_is_no_relation() -> None:
-    passage = make_passage("p", "")
-    for text, verbs in (
-        ("SUFFICE_RETENTION=30d, 1000 runs, 2 GB deletes ended runs.", []),
-        ("Ada Lovelace met Charles Babbage in London.", ["met"]),
-    ):
-        assert [one.verb for one in find_relations(QuotedSentence(text, passage, "[1]"))] == verbs
-
-
 def test_check_judges_the_given_text(docs: Path) -> None:
     text = "Karl von Frisch decoded the waggle dance of bees in 1927. Ada Lovelace decoded the waggle dance of bees."
     report = ask(f"/check {text}", docs)
@@ -158,11 +140,8 @@ def test_email_and_panel_and_cite(docs: Path) -> None:
 
 
 def test_inference_is_marked() -> None:
-    text, count = mark_inferences("Bees dance [1]. So they talk.\n\n> Quoted. All of it. [2]\n\n- A point.\n")
-    assert count == 2
-    assert "So they talk. *(inference)*" in text
-    assert "A point. *(inference)*" in text
-    assert "Quoted. All" in text
+    marks = [mark_inference(build_statement(text)).mark for text in ("Bees dance [1].", "So they talk.", "Cost:")]
+    assert marks == ["", "*(inference)*", ""]
 
 
 def test_github_reads_readme_structure_and_issues(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def notes(run):
 def test_a_prompt_and_its_answer_fit_the_context(context):
     run, model = make_run(context)
     asyncio.run(run.reflect())
-    asyncio.run(run.ask(DraftAnswer(TASK, notes(run), (), ())))
+    asyncio.run(run.ask(DraftAnswer(TASK, notes(run))))
     for prompt in model.prompts:
         assert estimate_tokens(prompt.render()) + prompt.max_tokens <= context
         assert TASK in prompt.render()
@@ -51,7 +51,7 @@ def test_a_prompt_and_its_answer_fit_the_context(context):
 
 def test_shortening_is_reported_and_the_evidence_stays_whole():
     run, _ = make_run(4_000)
-    asyncio.run(run.ask(DraftAnswer(TASK, notes(run), (), ())))
+    asyncio.run(run.ask(DraftAnswer(TASK, notes(run))))
     (event,) = [event for event in run.take_events() if isinstance(event, PromptCompacted)]
     assert "'draft'" in event.why
     assert "4000" in event.why
@@ -61,14 +61,14 @@ def test_shortening_is_reported_and_the_evidence_stays_whole():
 
 def test_a_model_without_a_stated_context_gets_a_bounded_prompt():
     run, model = make_run(found=600)
-    asyncio.run(run.ask(DraftAnswer(TASK, notes(run), (), ())))
+    asyncio.run(run.ask(DraftAnswer(TASK, notes(run))))
     assert estimate_tokens(model.prompts[-1].render()) <= MAX_EVIDENCE_TOKENS
 
 
 def test_a_prompt_fits_the_tokens_left():
     run, model = make_run(bounds=Bounds(tokens=30_000), usage=Usage(1, 20_000, 0))
     asyncio.run(run.plan())
-    asyncio.run(run.ask(DraftAnswer(TASK, notes(run), (), ())))
+    asyncio.run(run.ask(DraftAnswer(TASK, notes(run))))
     assert estimate_tokens(model.prompts[-1].render()) <= 10_000 - DraftAnswer.max_tokens
     assert any("10000 of 30000" in event.why for event in run.take_events() if isinstance(event, PromptCompacted))
 
@@ -76,7 +76,7 @@ def test_a_prompt_fits_the_tokens_left():
 def test_a_minimal_prompt_is_sent_when_the_tokens_are_spent():
     run, model = make_run(bounds=Bounds(tokens=1_000), usage=Usage(1, 5_000, 0))
     asyncio.run(run.plan())
-    asyncio.run(run.ask(DraftAnswer(TASK, notes(run), (), ())))
+    asyncio.run(run.ask(DraftAnswer(TASK, notes(run))))
     assert LONG in model.prompts[-1].render()
     assert estimate_tokens(model.prompts[-1].render()) <= MIN_PROMPT_TOKENS
 
@@ -84,5 +84,5 @@ def test_a_minimal_prompt_is_sent_when_the_tokens_are_spent():
 def test_a_context_too_short_for_the_question_is_an_error_before_the_call():
     run, model = make_run(900)
     with pytest.raises(ModelError, match="reads 900"):
-        asyncio.run(run.ask(DraftAnswer(TASK, notes(run), (), ())))
+        asyncio.run(run.ask(DraftAnswer(TASK, notes(run))))
     assert model.prompts == []

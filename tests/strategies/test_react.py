@@ -154,7 +154,7 @@ def test_the_model_is_not_asked_when_the_tokens_are_spent(play):
 def test_the_time_limit_interrupts_a_slow_model(play):
     class Slow(ScriptedModel):
         async def __call__(self, prompt):
-            await asyncio.sleep(5)
+            await asyncio.sleep(600)
 
     played = play(ReActStrategy(), Slow({}), bounds=Bounds(seconds=0.05))
     assert (played.stop.reason, played.queries) == ("budget_time", [])

@@ -1,17 +1,9 @@
 """Languages: which one a text is in, and stems and stop words in it."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from suffice.text.entities import content_stems, extract_facets, extract_names
-from suffice.text.languages import UNSPACED, detect_language, get_language, use_language
-
-
-@pytest.fixture(autouse=True)
-def _restore_language() -> Iterator[None]:
-    yield
-    use_language(None)
+from suffice.text.languages import UNSPACED, detect_language
 
 
 @pytest.mark.parametrize(
@@ -34,17 +26,13 @@ def test_detect_language(text: str, language: str | None) -> None:
     assert detect_language(text) == language
 
 
-def test_stems_are_those_of_the_language_in_use() -> None:
-    use_language("german")
-    assert content_stems("Die Häuser") == content_stems("das Haus")
-    use_language("french")
-    assert content_stems("les bases de données") == content_stems("une base de donnée")
-    use_language(UNSPACED)
-    assert get_language() == "english"
+def test_stems_are_those_of_the_given_language() -> None:
+    assert content_stems("Die Häuser", "german") == content_stems("das Haus", "german")
+    assert content_stems("les bases de données", "french") == content_stems("une base de donnée", "french")
+    assert content_stems("the houses") == content_stems("a house")
 
 
 def test_question_words_are_no_facets_and_no_names() -> None:
-    use_language("german")
-    assert [facet.text for facet in extract_facets("Wann wurde die Datenbank gegründet?")] == ["Datenbank", "gegründet"]
-    use_language("french")
-    assert extract_names("Comment Debian gère les paquets ?") == ("Debian",)
+    facets = extract_facets("Wann wurde die Datenbank gegründet?", language="german")
+    assert [facet.text for facet in facets] == ["Datenbank", "gegründet"]
+    assert extract_names("Comment Debian gère les paquets ?", "french") == ("Debian",)

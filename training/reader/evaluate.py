@@ -19,10 +19,11 @@ from fit import FACT_CHECKING, PARAPHRASED, Limits, apply_rules, decide, measure
 from held import Question, load_part
 
 sys.path[:0] = [str(Path(__file__).parents[2])]
-from bench.claims import KEPT_ROWS, write_section  # noqa: E402
 from bench.claims_model import write_rows  # noqa: E402
-from bench.corruptions import flip_negation  # noqa: E402
 from suffice.claims.checkers.base import load_thresholds  # noqa: E402
+
+from bench.claims import KEPT_ROWS, write_section  # noqa: E402
+from bench.corruptions import flip_negation  # noqa: E402
 from suffice.models.reader import get_reader  # noqa: E402
 from suffice.text.entities import content_stems  # noqa: E402
 

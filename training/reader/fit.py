@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy
 from held import Claim, load_part
-
 from suffice.claims.checkers import LexicalChecker, reader
 from suffice.claims.checkers.quantities import align_figures
+
 from suffice.models.reader import ReaderModel, get_reader
 from suffice.types import Passage, Place
 

@@ -13,16 +13,39 @@ from suffice.claims.reasons import describe_reason
 from suffice.claims.split import ClaimText, extract_claims, strip_claim_markup
 from suffice.claims.verdict import MAX_CLAIM_CHARS, ClaimVerdict, build_evidence, find_skip_reason, judge_claim
 from suffice.claims.whole import AskDraft, check_draft
+from suffice.errors import InputError
 from suffice.search.base import Search
+from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
+from suffice.search.isolation.pool import get_pool
 from suffice.text.citations import next_handle, parse_source_entry
 from suffice.text.markdown import iter_source_lines
 from suffice.types import Claim, Passage, Query, Source, Span
 
-PASSAGES_PER_CLAIM = 8  # Passages that a claim is judged by.
+PASSAGES_PER_CLAIM = 5  # Passages that a claim is judged by.
 PASSAGES_FOR_MODEL = 4  # Of them, those that a language model gets.
 MODEL_PROMPT_TOKENS = 12_000  # Claims and passages in one call of a language model.
 _READ_FIRST = 3  # Passages that are read first. The others are read if these do not support the claim.
 _CITED_SEARCH_DEPTH = 30  # How far down the ranking a cited source is looked for.
+
+
+# What splitting a text may use. A book of a million characters takes a second.
+_SPLIT_LIMITS = Limits(memory_bytes=1 << 30, cpu_seconds=5, seconds=30.0, output_bytes=1 << 20)
+
+
+async def validate_text(text: str, name: str) -> None:
+    """Raise ``InputError`` if the text cannot be split into claims in a few seconds; it is tried in a child process."""
+    job = IsolatedJob(f"{__name__}:count_claims", (text.encode("utf-8", "replace"),), _SPLIT_LIMITS)
+    try:
+        await get_pool().run_async(job, int)
+    except JobFailed as failed:
+        raise InputError(
+            f"{name} cannot be split into claims: it {failed}; remove what is not prose, or check a part of it"
+        ) from failed
+
+
+def count_claims(text: bytes) -> int:
+    """Split a text as ``TextAudit`` does; what the child process runs."""
+    return sum(bool(strip_claim_markup(claim.text)) for claim in extract_claims(text.decode("utf-8")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class Probabilities(NamedTuple):
     contradicted: float
 
 
-class Reader(Protocol):
+class ClaimReader(Protocol):
     """Reads pairs of claim and text."""
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[float64]":
@@ -38,7 +38,7 @@ class Reader(Protocol):
 class Checker:
     """Judges pairs of claim and text, many at once. Answers are cached: a claim is checked again after each change."""
 
-    def __init__(self, reader: Reader | None = None) -> None:
+    def __init__(self, reader: ClaimReader | None = None) -> None:
         """Without a reader the share of common words decides."""
         self._reader = reader
         self._cache: dict[tuple[str, str], Probabilities] = {}

@@ -64,11 +64,18 @@ class Figure:
     text: str
     above: float = 0.0
     below: float = 0.0
+    factor: float = 1.0
+    """The size of its unit in base units."""
 
     def matches(self, other: "Figure") -> bool:
-        """Whether another figure states this one: the same value, or one that this rounds, of the same kind."""
+        """Whether another figure states this one: the same value, or one that this rounds, of the same kind.
+
+        A source may give the unit elsewhere, such as in the head of a table, so a bare number is compared as it is written.
+        """
         if self.kind and other.kind and self.kind != other.kind:
             return False
+        if self.kind and not other.kind and abs(self.value / self.factor - other.value) <= 1e-9 * max(1.0, other.value):
+            return True
         close = 1e-9 * max(1.0, abs(self.value))
         return self.value - self.below - close <= other.value <= self.value + self.above + close
 
@@ -127,7 +134,7 @@ def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
         scale *= _MONEY_SCALES.get(match["unit"] or "", 1.0)
     kind = _CURRENCIES.get(match["currency"] or "", unit or "")
     if match["word"]:
-        yield Figure(_NUMBER_WORDS[match["word"].lower()] * scale * factor, kind, written)
+        yield Figure(_NUMBER_WORDS[match["word"].lower()] * scale * factor, kind, written, factor=factor)
         return
     number, decimals = _read_number(match["digits"])
     number = -number if match["sign"] else number
@@ -140,7 +147,7 @@ def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
         return
     is_rounded = decimals > 0 or scale > 1
     margin = min(0.5 * 10**-decimals * scale * factor, _MAX_ROUNDING * abs(value)) if is_rounded else 0.0
-    yield Figure(value, kind, written, margin, margin)
+    yield Figure(value, kind, written, margin, margin, factor)
 
 
 def _read_number(digits: str) -> tuple[float, int]:

@@ -1,20 +1,15 @@
-"""Apply verdicts to a text: keep, cite, mark or remove each sentence, and leave everything else as it is.
-
-supported by its citation ─▶ stays, byte for byte
-supported by another source ─▶ gets that citation
-else ─▶ is removed, or marked
-"""
+"""Leave the sentences of a text out that the sources do not support, and everything else as it is, byte for byte."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText
+from suffice.claims.split import ClaimText
 from suffice.claims.verdict import ClaimVerdict
+from suffice.text.citations import strip_citations
 from suffice.text.markdown import drop_empty_headings, find_headings
 from suffice.text.sentences import Offsets
-from suffice.types import Passage
 
 _BLOCK_OPENING = re.compile(r"\A(?=#|>|\||```|~~~|[-*+]\s)|\A\d+(?=[.)]\s)")
 _UNDERLINE = re.compile(r"\A {0,3}(?:=+|-+)[ \t]*(?:\r?\n|\Z)")
@@ -28,19 +23,12 @@ class FixedText:
     removed: tuple[ClaimVerdict, ...] = ()
 
 
-def apply_fixes(
-    text: str,
-    verdicts: Sequence[tuple[ClaimText, ClaimVerdict]],
-    cite: Callable[[Passage], str] | None = None,
-    *,
-    strict: bool = True,
-) -> FixedText:
-    """Return the text with each claim fixed. ``verdicts`` are in reading order.
+def apply_fixes(text: str, verdicts: Sequence[tuple[ClaimText, ClaimVerdict]]) -> FixedText:
+    """Return the text without its unsupported sentences. ``verdicts`` are in reading order.
 
-    ``cite`` returns the citation of a passage, such as ``[3]``; without it a wrong citation is dropped and none is added. A
-    lenient fix marks claims instead of removing them.
+    A sentence that another source supports than the one it cites stays without its citations.
     """
-    fixes = [(claim.span, _fix_sentence(text, claim, verdict, cite, strict)) for claim, verdict in verdicts]
+    fixes = [(claim.span, _fix_sentence(claim, verdict)) for claim, verdict in verdicts]
     removed = tuple(verdict for (_, verdict), (_, fix) in zip(verdicts, fixes, strict=True) if fix == "")
     fixed = _replace_sentences(text, fixes)
     if removed:
@@ -55,20 +43,14 @@ def _list_headings(text: str) -> list[str]:
     return [text[heading.start : heading.body_start].strip() for heading in find_headings(text)]
 
 
-def _fix_sentence(
-    text: str, claim: ClaimText, verdict: ClaimVerdict, cite: Callable[[Passage], str] | None, strict: bool
-) -> str | None:
+def _fix_sentence(claim: ClaimText, verdict: ClaimVerdict) -> str | None:
     """Return what takes the place of a sentence: ``None`` keeps it, an empty text removes it."""
-    if verdict.support == "unknown" or (verdict.support == "supported" and (claim.handles or cite is None)):
+    if verdict.support in ("supported", "unknown"):
         return None
-    support = verdict.supporting or ((verdict.uncited_support,) if verdict.uncited_support is not None else ())
-    if support:
-        citations = [] if cite is None else list(dict.fromkeys(cite(quote.passage) for quote in support))
-        return " ".join([claim.text if claim.text[-1:] in ".!?…。" else f"{claim.text}.", *citations])
-    if strict:
+    if verdict.uncited_support is None:
         return ""
-    mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK
-    return f"{text[slice(*claim.span)].rstrip()} {mark}"
+    words = strip_citations(claim.text)
+    return words if words[-1:] in ".!?…。" else f"{words}."
 
 
 def _replace_sentences(text: str, fixes: Sequence[tuple[Offsets, str | None]]) -> str:

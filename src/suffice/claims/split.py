@@ -1,18 +1,16 @@
 """Split a text into its claims: each sentence, with its offsets and the handles it cites.
 
-Headings, code, source lists and table heads make no claims. This module also drops and reports citations
-of sources that the run does not have.
+Headings, code, source lists and table heads make no claims.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from suffice.text.citations import (
     REFERENCE_MARK,
     list_handles,
-    replace_citations,
     skip_citations,
     trailing_citations_start,
 )
@@ -20,8 +18,8 @@ from suffice.text.markdown import find_prose_blocks, mask_inline_code, mask_quot
 from suffice.text.sentences import Offsets, split_sentences
 
 # Written after a claim that a lenient run keeps; not part of the claim.
-UNSUPPORTED_MARK = "*(not supported by the sources)*"
-CONTRADICTED_MARK = "*(the sources say otherwise)*"
+UNSUPPORTED_MARK = "*(unsupported)*"
+CONTRADICTED_MARK = "*(contradicted)*"
 _NON_TEXT = re.compile(
     rf"{re.escape(UNSUPPORTED_MARK)}|{re.escape(CONTRADICTED_MARK)}|{REFERENCE_MARK}"
     r"|(?<!\\)!?\[(?P<label>[^\[\]]*)\]\([^()\s]*\)|(?<!\\)</?[A-Za-z][^<>]*>"
@@ -63,23 +61,6 @@ def _find_quotations(markdown: str) -> list[tuple[int, int, tuple[str, ...]]]:
         if handles := list_handles(match.group()[cut:]):
             found.append((match.start(), match.end(), handles))
     return found
-
-
-def drop_unknown_citations(markdown: str, resolve: Callable[[str], str | None]) -> tuple[str, list[str]]:
-    """Return the text with each citation as ``resolve`` gives it, and the citations that it does not know.
-
-    Unknown citations are removed from the text.
-    """
-    unknown: list[str] = []
-
-    def replace(citation: str) -> str:
-        if (handle := resolve(citation)) is not None:
-            return handle
-        unknown.append(citation)
-        return ""
-
-    cleaned = replace_citations(markdown, replace, anchors=True)
-    return (re.sub(r"[ \t]+([.,;:!?])", r"\1", cleaned) if unknown else cleaned), list(dict.fromkeys(unknown))
 
 
 @lru_cache(maxsize=2048)

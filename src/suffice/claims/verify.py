@@ -18,6 +18,8 @@ from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Finding, Quotation, Statement, replace_statements
 from suffice.claims.checker import Checker
+from suffice.claims.figures import has_figure
+from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verdict import ClaimVerdict, Quote, judge_claim
 from suffice.errors import SearchError
 from suffice.search.base import Search
@@ -33,8 +35,6 @@ PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
 _MAX_DISAGREEING = 3  # Passages that are read for disagreement with a quotation.
 _MIN_SHARED = 0.6  # Share of a quoted sentence's content words that a passage must have to be read for disagreement.
-UNSUPPORTED_MARK = "*(unsupported)*"
-CONTRADICTED_MARK = "*(contradicted)*"
 _PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.IGNORECASE)
 
 JudgeDraft = Callable[[Sequence[Statement]], Awaitable[Sequence[ClaimVerdict | None]]]
@@ -153,11 +153,16 @@ class ClaimVerifier:
         if new and self._judge_draft is not None and not self._is_offline:
             by_model = await self._judge_draft(new)
         for statement, given in zip(new, by_model, strict=True):
-            verdicts[statement] = given or await judge_claim(
-                statement, self._find_cited(statement), self._rank_passages(statement.text), self._checker
-            )
+            verdicts[statement] = given or await self._judge_alone(statement)
             self._cache[statement] = size, verdicts[statement]
         return {statement: verdicts[statement] for statement in dict.fromkeys(statements)}
+
+    async def _judge_alone(self, statement: Statement) -> ClaimVerdict:
+        """Let the reader judge one statement. What cites nothing and has no figure may be advice or a conclusion: it stays."""
+        cited = self._find_cited(statement)
+        verdict = await judge_claim(statement, cited, self._rank_passages(statement.text), self._checker)
+        is_claim = bool(statement.handles) or has_figure(verdict.plain_text)
+        return verdict if is_claim or verdict.support != "unsupported" else replace(verdict, support="unknown")
 
     def _find_cited(self, statement: Statement) -> list[Passage]:
         return [passage for handle in statement.handles if (passage := self._run.evidence.find_passage(handle))]
@@ -231,6 +236,9 @@ class ClaimVerifier:
         statement = _get_statement(verdict)
         if _is_acceptable(verdict):
             statement = replace(statement, role=verdict.role)
+            known = [handle for handle in statement.handles if self._run.evidence.find_passage(handle)]
+            if len(known) < len(statement.handles):  # Invented ones go.
+                statement = cite(statement, known)
             if verdict.support != "supported" or statement.handles or not verdict.supporting:
                 return statement
             return cite(statement, self._list_handles(verdict))

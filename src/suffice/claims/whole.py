@@ -121,6 +121,6 @@ def _find_quote(
     for passage in (*named, *(one for one in passages.values() if one not in named)):
         if wanted and (span := find_words(wanted, passage.text)):
             return Quote(passage, *span, "model"), True
-    ranked = [(*rank_sentences(deciding or words, passage)[0], passage) for passage in named if passage.text.strip()]
+    ranked = [(*row, passage) for passage in named for row in rank_sentences(deciding or words, passage)[:1]]
     best = max(ranked, key=lambda row: row[0], default=None)
     return (None if best is None else Quote(best[2], *best[1], "model")), False

@@ -45,6 +45,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
+# Flags that earlier versions had.
+_WITHDRAWN_FLAGS = {
+    "--leads": "--leads was withdrawn; use: --with leads",
+    "--preview": "--preview was withdrawn: the results of every round are read; leave it out",
+}
+
 
 def _print_version(value: bool) -> None:
     if value:
@@ -120,6 +126,8 @@ def _run_app(arguments: list[str]) -> int:
                 f"This command needs the package {error.name}; run: pip install 'suffice[service]'",
                 InputError.exit_code,
             )
+        if withdrawn := _WITHDRAWN_FLAGS.get(getattr(error, "option_name", "")):
+            return print_error(withdrawn, InputError.exit_code)
         if hasattr(error, "format_message"):  # Typer's own exceptions have this method.
             return print_error(_format_usage_error(error), 2)
         return print_error(f"{type(error).__name__}: {error} (this is a bug; --debug shows the traceback)", 1)

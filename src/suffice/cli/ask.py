@@ -7,42 +7,32 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, aclosing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from suffice import settings
 from suffice.cli.options import (
-    ANSWER,
-    LIMITS,
     OUTPUT,
-    SEARCH,
-    SOURCES,
     DebugOption,
-    DocsOption,
-    ExcludeOption,
     HelpAllOption,
-    IncludeOption,
     JsonOption,
-    ModelOption,
     OutOption,
-    PassagesOption,
-    ProviderOption,
     QuietOption,
-    StrategyAlphaOption,
     TraceOption,
     VerboseOption,
-    WebOption,
     build_options,
+    is_switched_off,
+    takes_options,
 )
 from suffice.cli.output import print_error, print_note, render_report, validate_report_path, write_report
 from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.options import OPTIONS, RunOptions
 
 if TYPE_CHECKING:
     from suffice.cli.terminal import Terminal
     from suffice.engine.pipeline import RunConfig
     from suffice.events import Event
-    from suffice.options import RunOptions
     from suffice.storage.runs import RunRecorder
     from suffice.types import Report
 
@@ -56,6 +46,7 @@ suffice ask "/timeline How did the project start?" --docs minutes/
 """
 
 
+@takes_options(*(name for name, option in OPTIONS.items() if option.group))
 def ask(
     question: Annotated[
         str,
@@ -65,139 +56,6 @@ def ask(
             metavar="QUESTION",
         ),
     ],
-    docs: DocsOption = None,
-    web: WebOption = False,
-    providers: ProviderOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    continues: Annotated[
-        str | None,
-        typer.Option(
-            "--continue",
-            help="Ask a follow-up question: start from what this earlier run found. 'last' is the newest run.",
-            metavar="RUN",
-            rich_help_panel=SOURCES,
-        ),
-    ] = None,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            help="How to choose the next queries. One of: {installed}.", metavar="NAME", rich_help_panel=SEARCH
-        ),
-    ] = "auto",
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            help="What to carry from round to round. Default: set by the strategy. One of: {installed}.",
-            metavar="NAME",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    stop: Annotated[
-        str | None,
-        typer.Option(
-            help="When to stop searching: a rule such as 'exhaustion(p=2) | budget(rounds=5)'; see docs/stopping.md. "
-            "Default: set by the strategy.",
-            metavar="EXPR",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    k: PassagesOption = 5,
-    per_round: Annotated[
-        int | None,
-        typer.Option(
-            help="Passages to keep from each round: the best ones over all its queries. Default: all.",
-            metavar="N",
-            min=1,
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    alpha: StrategyAlphaOption = None,
-    interventions: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            help="Add a remedy for a common failure of searches. Repeatable. One of: {installed}.",
-            metavar="NAME",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    leads: Annotated[
-        bool,
-        typer.Option(
-            "--leads",
-            help="In each round, also search for a promising name that the results mention. Same as --with leads.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = False,
-    breadth: Annotated[
-        str,
-        typer.Option(
-            help="Read the question as narrow (one answer), list (everything of a kind) or broad (research: everything that "
-            "the sources say on it); auto decides by its wording and the files.",
-            metavar="BREADTH",
-            rich_help_panel=SEARCH,
-        ),
-    ] = "auto",
-    seed: Annotated[int, typer.Option(help="Seed for random choices.", metavar="N", rich_help_panel=SEARCH)] = 0,
-    tier: Annotated[
-        str,
-        typer.Option(
-            help="How much the run may spend: simple, standard, deep, or auto to decide by the question. The limits below "
-            "override it one by one.",
-            metavar="TIER",
-            rich_help_panel=LIMITS,
-        ),
-    ] = "standard",
-    max_rounds: Annotated[
-        int | None, typer.Option(help="Search at most this many rounds.", metavar="N", rich_help_panel=LIMITS)
-    ] = None,
-    max_queries: Annotated[
-        int | None, typer.Option(help="Send at most this many queries.", metavar="N", rich_help_panel=LIMITS)
-    ] = None,
-    max_sources: Annotated[
-        int | None,
-        typer.Option(help="Write the answer from at most this many sources.", metavar="N", rich_help_panel=LIMITS),
-    ] = None,
-    max_seconds: Annotated[
-        float | None, typer.Option(help="Search at most this long.", metavar="SECONDS", rich_help_panel=LIMITS)
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Use at most this many model tokens.", metavar="N", rich_help_panel=LIMITS)
-    ] = None,
-    max_cost: Annotated[
-        float | None,
-        typer.Option(help="Spend at most this many US dollars on models.", metavar="USD", rich_help_panel=LIMITS),
-    ] = None,
-    model: ModelOption = None,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict/--lenient",
-            help="Remove claims that no source supports, or keep and mark them.",
-            rich_help_panel=ANSWER,
-        ),
-    ] = True,
-    length: Annotated[
-        int | None,
-        typer.Option(help="Write about this many words.", metavar="WORDS", rich_help_panel=ANSWER),
-    ] = None,
-    no_review: Annotated[
-        bool,
-        typer.Option("--no-review", "--no-wiggum", help="Do not review and revise the answer.", rich_help_panel=ANSWER),
-    ] = False,
-    panel: Annotated[
-        bool,
-        typer.Option("--panel", help="Let three reviewers judge the answer instead of one.", rich_help_panel=ANSWER),
-    ] = False,
-    no_auto_skills: Annotated[
-        bool,
-        typer.Option(
-            "--no-auto-skills",
-            help="Use only the skills that the question begins with, none that its words ask for.",
-            rich_help_panel=ANSWER,
-        ),
-    ] = False,
     out: OutOption = None,
     as_json: JsonOption = False,
     trace: TraceOption = None,
@@ -221,6 +79,7 @@ def ask(
     verbose: VerboseOption = False,
     debug: DebugOption = False,
     help_all: HelpAllOption = False,
+    **given: Any,
 ) -> int:
     """Answer a question from documents or the web, with citations.
 
@@ -230,39 +89,9 @@ def ask(
     task, named_file = extract_output_file(question)
     if named_file is not None:
         validate_report_path(named_file, "The file that the question names,")
-    options = build_options(
-        docs=docs,
-        web=web,
-        providers=providers,
-        include=include,
-        exclude=exclude,
-        continues=continues,
-        strategy=strategy,
-        memory=memory,
-        stop=stop,
-        k=k,
-        per_round=per_round,
-        alpha=alpha,
-        interventions=interventions or (),
-        with_leads=leads,
-        breadth=breadth,
-        seed=seed,
-        tier=tier,
-        max_rounds=max_rounds,
-        max_queries=max_queries,
-        max_sources=max_sources,
-        max_seconds=max_seconds,
-        max_tokens=max_tokens,
-        max_cost_usd=max_cost,
-        model=model,
-        strict=strict,
-        length=length,
-        review=not no_review,
-        panel=panel,
-        keep=keep,
-        pictures=True,
-        auto_skills=not no_auto_skills,
-    )
+    for name in filter(is_switched_off, given):
+        given[name] = not given[name]
+    options = build_options(**given, keep=keep, pictures=True)
     if dry_run:
         if out or trace is not None:
             raise InputError("--dry-run makes no report; leave out --out and --trace")
@@ -271,7 +100,7 @@ def ask(
     return _run_and_print(lambda events: _run_question(task, options, events), options, output)
 
 
-def _print_estimate(question: str, options: "RunOptions", *, as_json: bool) -> int:
+def _print_estimate(question: str, options: RunOptions, *, as_json: bool) -> int:
     """Print what a run would cost, and spend nothing."""
     import asyncio
 
@@ -341,7 +170,7 @@ class OutputOptions:
 
 def _run_and_print(
     work: Callable[["_EventDispatcher"], Coroutine[None, None, "Report | None"]],
-    options: "RunOptions",
+    options: RunOptions,
     output: OutputOptions,
 ) -> int:
     """Run the work, print and write its report, and return the exit status."""
@@ -368,7 +197,7 @@ def _run_and_print(
     return _exit_status(report, events.is_durable)
 
 
-async def _run_question(question: str, options: "RunOptions", events: "_EventDispatcher") -> "Report | None":
+async def _run_question(question: str, options: RunOptions, events: "_EventDispatcher") -> "Report | None":
     """Run the question; if a crash would lose paid calls, as a durable run that can be resumed."""
     from suffice.api import prepare_run
     from suffice.engine.estimate import describe_estimate, estimate_run
@@ -424,7 +253,7 @@ def _trace_run(config: "RunConfig", run: str) -> "Iterator[tuple[RunConfig, Call
         spans.end()
 
 
-def _should_be_durable(config: "RunConfig", options: "RunOptions") -> bool:
+def _should_be_durable(config: "RunConfig", options: RunOptions) -> bool:
     """Whether the run makes paid calls and can be resumed; what came from standard input cannot be read again."""
     from importlib.util import find_spec
 
@@ -488,9 +317,9 @@ def _exit_status(report: "Report", is_durable: bool) -> int:
 
 
 _SAVE_INSTRUCTION = re.compile(
-    r"""(?:^|[.,;:!?]|\s(?:and|then))\s*(?:and\s+|then\s+|please\s+)*
+    r"""(?:^|[.,;:!?]|\s(?:and|then))\s*(?:and\s+|then\s+|please\s+){0,3}
         (?:save|write|output|export)\s+(?:(?:it|this|that|the\s+(?:\w+\s+)?\w+)\s+)?(?:to|into|in|as)\s+
-        (?:(?:the|a)\s+file\s+)?["'`“]?(?P<path>[^\s"'`”“]+\.(?:md|html|json))["'`”]?\s*\.?\s*$""",
+        (?:(?:the|a)\s+file\s+)?["'`“]?(?P<path>[^\s"'`”“]+\.(?:md|html|json))["'`”]?\s*+(?:\.\s*+)?$""",
     re.IGNORECASE | re.VERBOSE,
 )
 

@@ -13,7 +13,6 @@ import typer
 from suffice import settings
 from suffice.cli.options import (
     OUTPUT,
-    SEARCH,
     AlphaOption,
     DebugOption,
     DocsOption,
@@ -24,6 +23,7 @@ from suffice.cli.options import (
 )
 from suffice.cli.output import print_error
 from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.options import SEARCH
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -86,7 +86,7 @@ def check(
     A file that is among the documents is not checked against itself. The exit status is 1 if a claim is contradicted or
     unsupported.
     """
-    from suffice.claims.audit import TextAudit
+    from suffice.claims.audit import TextAudit, validate_text
     from suffice.claims.checker import default_checker
     from suffice.cli.terminal import Terminal, run_interruptible
     from suffice.report.notices import NOTICES
@@ -102,6 +102,8 @@ def check(
     with Terminal().live_display() as terminal:
 
         async def check_files() -> "list[CheckedText]":
+            for file, text in texts.items():
+                await validate_text(text, "Standard input" if file == "-" else file)
             config = settings.load()
             ask = _make_ask(model, config, terminal.notify)
             corpus = await open_corpus(options.scope, config, terminal.notify, terminal.show_progress)

@@ -11,16 +11,22 @@ from suffice.cli.options import (
     IncludeOption,
     ModelOption,
     ProviderOption,
-    ServedDocsOption,
     StrategyAlphaOption,
     WebOption,
     build_options,
+    make_flag,
 )
 from suffice.errors import InputError
 
+# Requests come from standard input, so documents cannot.
+_ServedDocsOption = Annotated[
+    list[str] | None,
+    make_flag("docs", help="Search this file, folder or address (postgres://HOST/DATABASE/COLLECTION). Repeatable."),
+]
+
 
 def mcp(
-    docs: ServedDocsOption = None,
+    docs: _ServedDocsOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     web: WebOption = False,
@@ -37,8 +43,8 @@ def mcp(
     host: Annotated[
         str,
         typer.Option(
-            help="Address to listen on for HTTP. Beyond this machine, clients need a key ('suffice keys create') as "
-            "their bearer token.",
+            help="Address to listen on for HTTP. Where a key exists ('suffice keys create'), clients need one as their bearer "
+            "token; beyond this machine one must exist.",
             metavar="HOST",
         ),
     ] = "127.0.0.1",

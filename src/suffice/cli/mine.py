@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from suffice.cli.options import (
-    LIMITS,
     OUTPUT,
-    SOURCES,
     DebugOption,
     DocsOption,
     ExcludeOption,
@@ -22,9 +20,11 @@ from suffice.cli.options import (
     QuietOption,
     WebOption,
     build_options,
+    make_flag,
 )
 from suffice.cli.output import print_error, render_report, write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.options import LIMITS, SOURCES
 
 if TYPE_CHECKING:
     from suffice.cli.terminal import Terminal
@@ -65,7 +65,7 @@ def mine(
     ] = 30,
     max_cost: Annotated[
         float | None,
-        typer.Option(help="Spend at most this many US dollars on each topic.", metavar="USD", rich_help_panel=LIMITS),
+        make_flag("max_cost_usd", help="Spend at most this many US dollars on each topic."),
     ] = None,
     quiet: QuietOption = False,
     debug: DebugOption = False,

@@ -1,109 +1,87 @@
 """Command-line options that several commands share, and the help format that groups them."""
 
+import inspect
 import re
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import Field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
+from typer.models import OptionInfo
 
-if TYPE_CHECKING:
-    from suffice.options import RunOptions
+from suffice.options import ANSWER, LIMITS, LIST_OPTIONS, OPTIONS, SEARCH, RunOptions
 
-SOURCES = "What to search"
-SEARCH = "How to search"
-LIMITS = "Limits"
-ANSWER = "The answer"
 OUTPUT = "Output"
 _OTHER = "Other options"
 _FULL_HELP = "suffice.full_help"
 
-DocsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--docs",
-        help="Search this file or folder; '-' reads standard input. Also an address: postgres://HOST/DATABASE/COLLECTION "
-        "(made with 'suffice index --to'), elasticsearch://HOST/INDEX or opensearch://HOST/INDEX. Repeatable.",
-        metavar="PATH|ADDRESS",
-        rich_help_panel=SOURCES,
-    ),
-]
-# For a server, which reads requests from standard input.
-ServedDocsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--docs",
-        help="Search this file or folder, or the corpus behind an address such as postgres://HOST/DATABASE/COLLECTION. "
-        "Repeatable.",
-        metavar="PATH|ADDRESS",
-        rich_help_panel=SOURCES,
-    ),
-]
-WebOption = Annotated[
-    bool,
-    typer.Option(
-        "--web", help="Search the web with the services that 'suffice doctor' lists.", rich_help_panel=SOURCES
-    ),
-]
-ProviderOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--provider",
-        help="Search the web with this service. Repeatable; results are merged. One of: {installed}.",
-        metavar="NAME",
-        rich_help_panel=SOURCES,
-    ),
-]
-IncludeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--include",
-        help="Search only files that match this pattern, such as '*.md'. Repeatable.",
-        metavar="GLOB",
-        rich_help_panel=SOURCES,
-    ),
-]
-ExcludeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exclude",
-        help="Skip files that match this pattern. Repeatable.",
-        metavar="GLOB",
-        rich_help_panel=SOURCES,
-    ),
-]
-PassagesOption = Annotated[
-    int, typer.Option("-k", help="Passages to fetch for each query.", metavar="N", min=1, rich_help_panel=SEARCH)
-]
-_ALPHA_HELP = (
-    "Balance of keywords and meaning: 1 compares words only (BM25), 0 compares meaning only (English embeddings). "
-    "Default: 0.5"
-)
-AlphaOption = Annotated[
-    float | None, typer.Option("--alpha", help=f"{_ALPHA_HELP}.", metavar="0..1", rich_help_panel=SEARCH)
-]
-# For a command that also takes a strategy.
-StrategyAlphaOption = Annotated[
-    float | None,
-    typer.Option(
-        "--alpha",
-        help=f"{_ALPHA_HELP}, unless the strategy sets another value.",
-        metavar="0..1",
-        rich_help_panel=SEARCH,
-    ),
-]
-ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Language model: openai:NAME, ollama:NAME, anthropic:NAME, google:NAME or openrouter:NAME. 'extractive' "
-        "quotes the sources without a language model. In a list with commas, the next one is tried when one fails. "
-        "Default: $SUFFICE_MODEL, or a model that is set up on this machine, or extractive.",
-        metavar="PROVIDER:NAME",
-        rich_help_panel=ANSWER,
-    ),
-]
+
+def _list_strategies() -> Sequence[str]:
+    from suffice.engine.presets import list_strategies
+
+    return list_strategies()
+
+
+def _list_memories() -> Sequence[str]:
+    from suffice.plugins import list_plugins
+
+    return list_plugins("memories")
+
+
+def _list_interventions() -> Sequence[str]:
+    from suffice.engine.interventions import INTERVENTIONS
+
+    return INTERVENTIONS
+
+
+def _list_providers() -> Sequence[str]:
+    from suffice.plugins import list_plugins
+
+    return list_plugins("providers")
+
+
+_LIST_INSTALLED: dict[str, Callable[[], Sequence[str]]] = {
+    "strategy": _list_strategies,
+    "memory": _list_memories,
+    "interventions": _list_interventions,
+    "providers": _list_providers,
+}
+
+
+def make_flag(name: str, **changes: Any) -> OptionInfo:
+    """Return the flag of a run option, as its field in ``RunOptions`` declares it, with other values if given."""
+    option = OPTIONS[name]
+    text = option.doc
+    if is_switched_off(name):
+        text = f"Do not {text[0].lower()}{text[1:]}"
+    if name in LIST_OPTIONS:
+        text += " Repeatable."
+    if name in _LIST_INSTALLED:
+        text += " One of: {installed}."
+    named = {"help": text, "metavar": option.metavar, "rich_help_panel": option.group, **changes}
+    info: OptionInfo = typer.Option(*(option.flags or (f"--{name.replace('_', '-')}",)), **named)
+    return info
+
+
+def is_switched_off(name: str) -> bool:
+    """Return whether the flag of an option switches it off."""
+    return any(flag.startswith("--no-") for flag in OPTIONS[name].flags)
+
+
+DocsOption = Annotated[list[str] | None, make_flag("docs")]
+WebOption = Annotated[bool, make_flag("web")]
+ProviderOption = Annotated[list[str] | None, make_flag("providers")]
+IncludeOption = Annotated[list[str] | None, make_flag("include")]
+ExcludeOption = Annotated[list[str] | None, make_flag("exclude")]
+PassagesOption = Annotated[int, make_flag("k")]
+StrategyAlphaOption = Annotated[float | None, make_flag("alpha")]
+# For commands without a strategy.
+_PLAIN_ALPHA_HELP = OPTIONS["alpha"].doc.replace(", unless the strategy sets another value", "")
+AlphaOption = Annotated[float | None, make_flag("alpha", help=_PLAIN_ALPHA_HELP)]
+ModelOption = Annotated[str | None, make_flag("model")]
 OutOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -144,30 +122,43 @@ HelpAllOption = Annotated[
 ]
 
 
-# The flags that are not called like their option.
-_FLAGS = {"k": "-k", "max_cost_usd": "--max-cost"}
+def takes_options(*names: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Replace ``**given`` in the signature of a command by the flags of these run options."""
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        signature = inspect.signature(command, eval_str=True)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        required = [each for each in own if each.default is each.empty]
+        flags = [_make_parameter(each) for each in fields(RunOptions) if each.name in names]
+        keywords = [each.replace(kind=each.KEYWORD_ONLY) for each in own if each not in required]
+        vars(command)["__signature__"] = signature.replace(parameters=[*required, *flags, *keywords])
+        return command
+
+    return decorate
 
 
-def build_options(
-    *,
-    docs: Sequence[str] | None,
-    web: bool = False,
-    providers: Sequence[str] | None = None,
-    include: Sequence[str] | None = None,
-    exclude: Sequence[str] | None = None,
-    **other: Any,
-) -> "RunOptions":
-    """Build the options of a run or a search from command-line values, where an option that is not given is ``None``.
+def _make_parameter(option: "Field[Any]") -> inspect.Parameter:
+    kind: Any = option.type
+    default = option.default
+    if option.name in LIST_OPTIONS:
+        kind, default = list[str] | None, None
+    elif isinstance(kind, str):  # A name or an object; the command line has the name.
+        kind = str | None
+    elif is_switched_off(option.name):
+        default = False
+    annotation = Annotated[kind, make_flag(option.name)]
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def build_options(**given: Any) -> RunOptions:
+    """Build the options of a run or a search from command-line values, where a list that is not given is ``None``.
 
     Raises ``InputError`` for a number outside its range, with the flag that the user typed.
     """
-    from suffice.options import OPTIONS, RunOptions
-
-    for name, value in other.items():
-        OPTIONS[name].check(_FLAGS.get(name) or f"--{name.replace('_', '-')}", value)
-    return RunOptions(
-        docs=docs, web=web, providers=providers or (), include=include or (), exclude=exclude or (), **other
-    )
+    for name, value in given.items():
+        option = OPTIONS[name]
+        option.check((option.flags or (f"--{name.replace('_', '-')}",))[0], value)
+    return RunOptions(**given)
 
 
 class GroupedHelpCommand(TyperCommand):
@@ -218,35 +209,3 @@ def _shorten_help(text: str) -> str:
 def list_installed(text: str, parameter: str) -> str:
     """Return the help of a parameter with the names of the installed parts that it may have."""
     return text.replace("{installed}", ", ".join(_LIST_INSTALLED[parameter]())) if "{installed}" in text else text
-
-
-def _list_strategies() -> Sequence[str]:
-    from suffice.engine.presets import list_strategies
-
-    return list_strategies()
-
-
-def _list_memories() -> Sequence[str]:
-    from suffice.plugins import list_plugins
-
-    return list_plugins("memories")
-
-
-def _list_interventions() -> Sequence[str]:
-    from suffice.engine.interventions import INTERVENTIONS
-
-    return INTERVENTIONS
-
-
-def _list_providers() -> Sequence[str]:
-    from suffice.plugins import list_plugins
-
-    return list_plugins("providers")
-
-
-_LIST_INSTALLED: dict[str, Callable[[], Sequence[str]]] = {
-    "strategy": _list_strategies,
-    "memory": _list_memories,
-    "interventions": _list_interventions,
-    "providers": _list_providers,
-}

@@ -1,5 +1,8 @@
 """Write messages to standard error and reports to files."""
 
+import errno
+import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,8 +66,33 @@ def write_report(report: "Report", path: Path, name: str = "--out") -> None:
 
 
 def write_file(path: Path, text: str | bytes, name: str = "--out") -> None:
-    """Write the file; raise ``InputError`` if that fails."""
+    """Write the file whole or not at all; raise ``InputError`` if that fails."""
+    data = text.encode("utf-8") if isinstance(text, str) else text
+    target = path.resolve()  # What a link names is replaced, not the link.
     try:
-        path.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
+        if target.exists() and not target.is_file():  # A pipe or a device.
+            target.write_bytes(data)
+        else:
+            _replace_file(target, data)
     except OSError as error:
         raise InputError(f"{name} {path} cannot be written: {error.strerror}") from error
+
+
+def _replace_file(target: Path, data: bytes) -> None:
+    """Write the data beside the file, then put it in its place."""
+    beside = target.with_name(f".{target.name[:200]}.{os.getpid()}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS) or not target.exists():
+            raise
+        target.write_bytes(
+            data
+        )  # Only the file may be written, not its folder, such as one file mounted into a container.

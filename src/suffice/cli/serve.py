@@ -23,12 +23,17 @@ _CollectionsOption = Annotated[
 ]
 _RunsOption = Annotated[int, typer.Option(help="Runs that this process works on at the same time.", metavar="N", min=1)]
 _RunsPerUserOption = Annotated[
-    int, typer.Option(help="Runs of one user that are worked on at the same time.", metavar="N", min=1)
+    int,
+    typer.Option(
+        help="Runs of one user that are worked on at the same time by all workers with these --docs.",
+        metavar="N",
+        min=1,
+    ),
 ]
 _RunsOverallOption = Annotated[
     int | None,
     typer.Option(
-        help="Runs that all workers together work on at the same time. Default: no limit.", metavar="N", min=1
+        help="Runs that all workers with these --docs work on at the same time. Default: no limit.", metavar="N", min=1
     ),
 ]
 
@@ -66,7 +71,7 @@ def serve(
     from suffice.cli.terminal import Terminal
     from suffice.models.choose import choose_model
     from suffice.server.app import create_app
-    from suffice.server.connection import build_http_server, open_socket
+    from suffice.server.connection import build_http_server, is_loopback, open_socket
     from suffice.server.dependencies import Service
 
     config = settings.load()
@@ -76,7 +81,7 @@ def serve(
         )
     worker = _open_worker(config, docs, runs, runs_per_user, runs_overall, takes_jobs=not orders_only)
     needs_key = worker.api_keys.has_any()
-    if not needs_key and not _is_loopback(host):
+    if not needs_key and not is_loopback(host):
         raise InputError(
             f"{host} can be reached from other machines and no API key exists; create one with: suffice keys create NAME"
         )
@@ -110,7 +115,7 @@ def worker(
     ] = False,
     debug: DebugOption = False,
 ) -> None:
-    """Work on the runs of a service that uses the same database."""
+    """Work on the runs of a service that uses the same database and serves the same collections."""
     import asyncio
     import signal
 
@@ -172,15 +177,3 @@ def _open_worker(
         has_telemetry=True,
         retention=config.retention,
     )
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the host."""
-    import ipaddress
-
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

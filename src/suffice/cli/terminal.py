@@ -94,6 +94,7 @@ class Terminal:
         self._status: Status | None = None
         self._bar: Progress | None = None
         self._drafts: dict[str, str] = {}
+        self._shown_failures: set[str] = set()
 
     @contextmanager
     def live_display(self) -> Iterator["Terminal"]:
@@ -152,7 +153,8 @@ class Terminal:
             self._stop_status()
             self._console.print(_format_review(event), soft_wrap=True)
             self._start_status("reviewing")
-        elif isinstance(event, Failed):
+        elif isinstance(event, Failed) and event.failure.message not in self._shown_failures:
+            self._shown_failures.add(event.failure.message)  # The same fault of many calls is one line.
             self.notify(f"{event.failure.where}: {event.failure.message}")
         elif isinstance(event, PromptCompacted) and self._verbose:
             self.notify(f"{event.whole} texts are used in full, {event.shortened} shortened or left out ({event.why})")

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from suffice.cli.options import (
-    LIMITS,
     OUTPUT,
-    SEARCH,
     DebugOption,
     DocsOption,
     JsonOption,
@@ -18,6 +16,7 @@ from suffice.cli.options import (
     build_options,
 )
 from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.options import LIMITS, SEARCH
 
 if TYPE_CHECKING:
     from suffice.tuning.tuner import Evaluate, TuningExperiment, TuningResult
@@ -227,5 +226,5 @@ def _print_result(result: "TuningResult", out: Path, as_json: bool) -> None:
 
 
 def draw_bar(gain: float) -> str:
-    """Return one character for a gain: higher is better, the middle is no change."""
+    """Return one character for a gain: higher is better, the middle means no change."""
     return _BARS[max(0, min(len(_BARS) - 1, round(3.5 + gain * 10)))]

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from suffice import settings
+from suffice.engine.bounds import resolve_limits
 from suffice.engine.pipeline import RunConfig
 from suffice.meters.model import TrialAnswerMeter
 from suffice.models.base import Model, is_language_model
@@ -25,7 +26,7 @@ MAX_RUNS = 50  # The latest runs that count.
 FIGURES_FILE = "recorded_costs.json"
 _REVIEW_ROLES = ("evaluate", "revise")
 # Roles that do not become fewer when there are fewer rounds.
-_ONCE_ROLES = ("plan", "look", "self_test", "compute", "draft", "answer", "rewrite", "support", "support_graded")
+_ONCE_ROLES = ("plan", "look", "self_test", "compute", "draft", "answer", "rewrite", "check_draft", "support")
 # Tokens of the short answer drafted after round 1, 2 … (bench/stable_rows.jsonl.gz, mean of 200 runs); later ones as the last.
 _DRAFT_TOKENS = (920, 1_550, 1_880, 2_080, 2_140)
 _DRAFT_OUTPUT_TOKENS = 10
@@ -77,7 +78,7 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
     """Estimate a run that was prepared; ``log`` are the recorded runs of this machine (``storage.runs.read_log``)."""
     strategy = str(config.metadata.get("strategy") or config.preset.strategy)
     tier = "deep" if config.tier == "auto" else config.tier  # The plan may choose any tier.
-    bounds = settings.resolve_bounds(tier, config.preset.cap, config.bounds)
+    bounds = resolve_limits(tier, config.preset, config.stop, config.bounds).bounds
     limits = {
         name: value for name in ("rounds", "queries", "tokens", "usd") if (value := getattr(bounds, name)) is not None
     }

@@ -12,6 +12,7 @@ from suffice.errors import CutOff, InputError, SearchError
 from suffice.events import Event, RoundDone, Searching, SearchStopped, TopicsCovered
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
+from suffice.gates.limits import LIMIT_REASONS
 from suffice.meters import MeterSet
 from suffice.meters.semantic import list_topic_coverage
 from suffice.search.base import Search
@@ -203,15 +204,10 @@ def _find_coverage(run: RunState) -> Coverage | None:
 def build_stopped(run: RunState, gate: Gate, verdict: Verdict) -> SearchStopped:
     """Return the last event of the search, with the reason in words."""
     rounds = tuple(run.records)
-    text = explain_stop(verdict.reason, verdict.because, verdict.promise, run.records)
-    stop = Stop(
-        verdict.reason,
-        verdict.gate,
-        len(rounds),
-        verdict.promise,
-        text,
-        rounds,
-        str(gate),
-        coverage=_find_coverage(run),
-    )
+    limits = {reason: kind for kind, reason in LIMIT_REASONS.items()}
+    origin = run.budget.origins.get(limits.get(verdict.reason, ""))
+    because = f"{verdict.because}, a limit of {origin}" if origin else verdict.because
+    text = explain_stop(verdict.reason, because, verdict.promise, run.records)
+    found = _find_coverage(run)
+    stop = Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate), coverage=found)
     return SearchStopped(stop, snapshot_state(run, verdict.reason))

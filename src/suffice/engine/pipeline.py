@@ -15,6 +15,7 @@ from suffice.claims.checker import default_checker
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked, ClaimVerifier
 from suffice.claims.whole import check_draft
+from suffice.engine.bounds import RunLimits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
@@ -65,7 +66,11 @@ class RunConfig:
     stop: Gate | None
     """The stop gate. ``None``: the strategy ends by itself, or a bound ends it."""
     tier: str = "standard"
+    names_tier: bool = True
+    """Whether the user named the tier; else a strong model has limits of its own."""
     bounds: Bounds = Bounds()
+    environment_bounds: Bounds = Bounds()
+    """Those of ``bounds`` that come from environment variables."""
     embed: Embed | None = None
     language: str | None = None
     """The language of the question, in which words are stemmed; ``None``: it does not tell."""
@@ -122,9 +127,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     try:
         await stages.adapt_to_model()
         if stages.skills.replacement is not None:
-            yield stages.start(
-                settings.resolve_bounds("standard" if config.tier == "auto" else config.tier, config.bounds)
-            )
+            yield stages.start(await _resolve_limits(replace(config, tier="standard"), run))
             work = asyncio.ensure_future(stages.skills.instead())
             async with aclosing(run.event_queue.drain_while(work)) as events:
                 async for event in events:
@@ -213,7 +216,6 @@ class _Stages:
             question=config.question,
             language=config.language,
         )
-        run.max_report_tokens = config.profile.max_tokens
         run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
         run.survey = None if config.scope is None else Survey(config.scope)
         self.search = self.screen(make_resilient(config.search, run.record_failure))
@@ -240,10 +242,10 @@ class _Stages:
         """Return a search whose results are distinct and free of text that addresses a model."""
         return InjectionFilter(DistinctTextSearch(search), self.run.event_queue.add)
 
-    def start(self, bounds: Bounds) -> Started:
-        """Set the bounds of the run and return its first event."""
-        self.run.budget.bounds = bounds
-        self.gate = add_budget(self.parts.gate, bounds)
+    def start(self, limits: RunLimits) -> Started:
+        """Set the limits of the run and return its first event."""
+        self.run.budget.bounds, self.run.budget.origins = limits.bounds, limits.origins
+        self.gate = add_budget(self.parts.gate, limits.bounds)
         return self._build_started_event()
 
     def stop(self, verdict: Verdict) -> SearchStopped:
@@ -254,7 +256,7 @@ class _Stages:
         """Resolve the bounds, take over earlier work and search until the gate stops."""
         config, run = self.config, self.run
         await describe_images(run, config.images)
-        yield self.start(await _resolve_bounds(config, run))
+        yield self.start(await _resolve_limits(config, run))
         if config.prior_run is not None:
             yield Continued(config.prior_run)
             await run.resume(config.prior_run)
@@ -414,8 +416,8 @@ def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     return stop | budget(**limits) if limits else stop
 
 
-async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
-    """Return the user's bounds, completed by the preset's cap and the tier. With the tier ``auto`` the plan chooses it.
+async def _resolve_limits(config: RunConfig, run: RunState) -> RunLimits:
+    """Return the limits of the run. With the tier ``auto`` the plan chooses it.
 
     A model on this machine gets no time limit unless the user sets one: it may just be slow.
     """
@@ -425,14 +427,22 @@ async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
         with suppress(TimeoutError):  # The loop then ends because the time is up.
             async with asyncio.timeout(config.bounds.seconds):
                 tier = (await run.plan()).complexity
-    bounds = settings.resolve_bounds(tier, config.preset.cap, config.bounds)
-    if config.breadth != "narrow":  # Only the user limits how much of a broad question is read.
-        own = config.bounds
-        bounds = replace(bounds, sources=own.sources)
-        bounds = bounds if run.survey is None else replace(bounds, rounds=own.rounds, queries=own.queries)
-    if config.model.local and config.bounds.seconds is None:
-        bounds = replace(bounds, seconds=None)
-    return bounds
+    limits = resolve_limits(
+        tier,
+        config.preset,
+        config.stop,
+        config.bounds,
+        config.environment_bounds,
+        has_time_limit=not config.model.local,
+        is_strong=run.is_strong and config.preset.adapts and not config.names_tier,
+    )
+    if config.breadth == "narrow":
+        return limits
+    own = config.bounds  # Only the user limits how much of a broad question is read.
+    bounds = replace(limits.bounds, sources=own.sources)
+    if run.survey is not None:
+        bounds = replace(bounds, rounds=own.rounds, queries=own.queries)
+    return replace(limits, bounds=bounds)
 
 
 def new_run_id() -> str:

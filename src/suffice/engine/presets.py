@@ -19,7 +19,7 @@ class Preset:
     honors_sufficient: bool = False
     """Whether a model that is sure of the evidence ends the search beside the gate."""
     adapts: bool = False
-    """Whether steps that are no use with the model at hand are left out of the search."""
+    """Whether steps that are not useful with the model at hand are left out of the search."""
     patient_gate: str | None = None
     """The gate for a question that needs several steps, where a round costs only a search of own documents."""
 

@@ -13,9 +13,10 @@ once for each round, so the cost of a verdict grows linearly with the number of 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from types import MappingProxyType
 from typing import ClassVar
 
 from suffice.types import Promise, Readings, Verdict
@@ -50,10 +51,11 @@ class Gate(ABC):
     Register it under the entry-point group ``suffice.gates``; then ``quiet(below=3) | budget(rounds=5)`` parses.
 
     ``needs`` names the readings that ``judge`` uses. ``promise`` says how far a stop can be trusted. ``dials`` lists the
-    parameters that a user interface may offer.
+    parameters that a user interface may offer. ``bounds`` are the limits at which the gate certainly ends a run, by kind.
     """
 
     needs: frozenset[str] = frozenset()
+    bounds: Mapping[str, float] = MappingProxyType({})
     promise: Promise = "heuristic"
     dials: tuple[Dial, ...] = ()
 
@@ -130,6 +132,11 @@ class AnyOf(CompositeGate):
 
     operator = "|"
 
+    def __init__(self, parts: tuple[Gate, ...]) -> None:
+        super().__init__(parts)
+        limits = [limit for part in parts for limit in part.bounds.items()]
+        self.bounds = {kind: min(value for name, value in limits if name == kind) for kind, _ in limits}
+
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         prefix = _Prefix.of(readings, seed)
         verdicts = [prefix.judge(part) for part in self.parts]
@@ -170,6 +177,7 @@ class GateWrapper(Gate):
         self.inner = inner
         self.value = value
         self.needs = inner.needs
+        self.bounds = inner.bounds
         self.promise = inner.promise
         text = f"({inner})" if isinstance(inner, CompositeGate) else str(inner)
         self._text = f"{text}.{self.method}({format_number(value)})"

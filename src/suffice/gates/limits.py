@@ -6,7 +6,8 @@ from suffice.gates.base import Dial
 from suffice.gates.leaf import LeafGate
 from suffice.types import Readings, Verdict
 
-_STOP_REASONS = {
+# What each limit of a run is called as a stop reason.
+LIMIT_REASONS = {
     "rounds": "budget_rounds",
     "queries": "budget_queries",
     "tokens": "budget_tokens",
@@ -42,7 +43,7 @@ class budget(LeafGate):
         for name in self.bounds:
             spent, bound = signals[f"spend.{name}"]
             if spent is not None and spent >= bound:
-                return self.make_verdict(True, _STOP_REASONS[name], f"{spent:g} of {bound:g} {name} spent", signals)
+                return self.make_verdict(True, LIMIT_REASONS[name], f"{spent:g} of {bound:g} {name} spent", signals)
         # An unknown cost (a model without a known price) cannot trigger the budget; the verdict is still "go on".
         return self.make_verdict(False, because="within the budget", signals=signals)
 
@@ -58,6 +59,7 @@ class fixed(LeafGate):
             raise ValueError(f"fixed({k:g}) takes a whole number of rounds, 1 or more")
         super().__init__(k)
         self.k = int(k)
+        self.bounds = {"rounds": self.k}
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         return self.judge_at_least("spend.rounds", readings, self.k, "budget_rounds", f"{self.k} rounds are the limit")

@@ -130,6 +130,8 @@ class _Parser:
         position = (node.func.end_col_offset or 0) - len(method)
         if method not in _METHODS:
             raise self._make_error(f"there is no method {method!r}; use {_METHOD_LIST}", position)
+        if not arguments and method in ("gap_aware", "resample"):  # They have a default.
+            return self._call(getattr(inner, method))
         value = self._read_value(arguments[0]) if len(arguments) == 1 else ""
         if isinstance(value, str | bool):
             raise self._make_error(f"{method} takes one number", position)

@@ -1,10 +1,11 @@
 """The database of the service: an SQLite file in the data directory, or a Postgres that several machines share."""
 
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from filelock import FileLock
 
 from suffice.errors import InputError, Unavailable
 
@@ -68,6 +69,15 @@ workers = sa.Table(
     sa.Column("beat", sa.Float, nullable=False),
 )
 
+# The queue that each worker takes its runs from, and the tags of the collections it serves as JSON (see ``served``).
+listeners = sa.Table(
+    "suffice_listeners",
+    metadata,
+    sa.Column("worker", sa.String(64), primary_key=True),
+    sa.Column("queue", sa.String(64), nullable=False),
+    sa.Column("tags", sa.Text, nullable=False),
+)
+
 keys = sa.Table(
     "suffice_keys",
     metadata,
@@ -118,13 +128,13 @@ def open_engine(url: str) -> sa.Engine:
     if not postgres:
         sa.event.listen(engine, "connect", _configure_sqlite)
     try:
-        with engine.begin() as connection:
+        with lock_setup(url), engine.begin() as connection:
             if postgres:  # Otherwise two workers that start at the same time would both create the tables.
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(7823401)"))
             metadata.create_all(connection)
-    except sa.exc.DBAPIError as error:
+    except (sa.exc.DBAPIError, OSError) as error:
         engine.dispose()
-        reason = str(error.orig).strip().partition("\n")[0]
+        reason = str(getattr(error, "orig", error)).strip().partition("\n")[0]
         if not postgres:
             raise Unavailable(
                 f"The database {sa.make_url(url).database} cannot be used ({reason}); free it or its disk, restore it from "
@@ -133,6 +143,11 @@ def open_engine(url: str) -> sa.Engine:
         address = sa.make_url(url).render_as_string(hide_password=True)
         raise Unavailable(f"The database {address} does not answer ({reason}); is it running?") from error
     return engine
+
+
+def lock_setup(url: str) -> AbstractContextManager[object]:
+    """Let one process at a time create tables in an SQLite file, so that two services can start together."""
+    return FileLock(f"{sa.make_url(url).database}.setup", mode=0o600) if url.startswith("sqlite") else nullcontext()
 
 
 def is_database_failure(error: BaseException) -> bool:

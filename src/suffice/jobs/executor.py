@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from suffice.jobs.database import is_database_failure
 from suffice.jobs.event_stream import EventNumbering, EventStream
 from suffice.jobs.journal import RunSuspended, make_durable, open_journal
 from suffice.jobs.requests import has_paid_calls, parse_request, resolve_collections
+from suffice.jobs.served import ServedCollections
 from suffice.jobs.spans import add_tracing
 from suffice.jobs.store import RunStatus, RunStore, StoredEvent, StoredRun
 from suffice.jobs.telemetry import Telemetry
@@ -76,7 +77,7 @@ class RunExecutor:
         self,
         store: RunStore,
         event_stream: EventStream,
-        collections: Mapping[str, Sequence[str]],
+        served: ServedCollections,
         prepare: PrepareRun,
         *,
         is_stopping: Callable[[], bool],
@@ -84,7 +85,7 @@ class RunExecutor:
     ) -> None:
         self._store = store
         self._event_stream = event_stream
-        self._collections = collections
+        self._served = served
         self._prepare = prepare
         self._is_stopping = is_stopping
         self._has_telemetry = has_telemetry
@@ -213,7 +214,7 @@ class RunExecutor:
 
     async def _build_config(self, stored: StoredRun, active: ActiveRun) -> RunConfig:
         request = parse_request(stored.request)
-        options = resolve_collections(request, self._collections)
+        options = resolve_collections(request, self._served.collections)
         if isinstance(options.continues, str) and request.working_dir is None:
             prior_run = await asyncio.to_thread(self._load_prior_run, options.continues)
             options = replace(options, continues=prior_run)
@@ -235,7 +236,7 @@ class RunExecutor:
             return config
 
         def find() -> RunConfig:
-            findings = self._store.load_findings(stored.owner, stored.created)
+            findings = self._store.load_findings(stored.owner, stored.created, self._served.accepts)
             recalled = tuple(rank_findings(findings, config.task, config.embed, public_only=options.scope.uses_web))
             if config.prior_run is not None:  # Its findings are already part of this run.
                 recalled = tuple(finding for finding in recalled if finding.run != config.prior_run.run)

@@ -1,22 +1,33 @@
 """Heartbeats of workers. If a worker's heartbeats stop, another worker resumes its runs.
 
 A worker counts as dead when its heartbeat has not changed for ``DEAD_AFTER`` seconds of the observer's own clock, so the
-clocks of several machines need not agree. A worker whose process on this machine has ended counts as dead at once.
+clocks of several machines do not have to agree. A worker whose process on this machine has ended counts as dead at once.
 """
 
+import json
 import os
 import secrets
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from suffice.jobs.database import workers
+from suffice.jobs.database import listeners, workers
+from suffice.jobs.served import Tags
 
 HEARTBEAT_SECONDS = 2.0  # Seconds between heartbeats.
 DEAD_AFTER = 15.0  # Seconds without a heartbeat.
 _CLAIMED = "(claimed)"  # Stored as the host of a dead worker while another worker takes over its runs.
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """What a worker takes its runs from: a queue, and the tags of the collections it serves."""
+
+    queue: str
+    tags: Tags
 
 
 class Heartbeats:
@@ -30,16 +41,21 @@ class Heartbeats:
         self.id = f"{self._host[:40]}-{self._pid}-{secrets.token_hex(3)}"
         self._last_seen: dict[str, tuple[float, float]] = {}  # Worker → its last heartbeat, and when we first saw that.
 
-    def register(self) -> None:
-        """Add this process to the workers."""
+    def register(self, listener: Listener | None = None) -> None:
+        """Add this process to the workers, with what it listens to if it takes runs; it may be there already."""
         row = {"id": self.id, "host": self._host, "pid": self._pid, "beat": time.time()}
         with self._engine.begin() as connection:
+            _remove(connection, self.id)
             connection.execute(sa.insert(workers).values(row))
+            if listener is not None:
+                values = {"worker": self.id, "queue": listener.queue, "tags": json.dumps(listener.tags)}
+                connection.execute(sa.insert(listeners).values(values))
 
-    def beat(self) -> None:
-        """Record that this process is alive."""
+    def beat(self) -> bool:
+        """Record that this process is alive; return false if the others took it for dead and removed it."""
         with self._engine.begin() as connection:
-            connection.execute(sa.update(workers).where(workers.c.id == self.id).values(beat=time.time()))
+            updated = connection.execute(sa.update(workers).where(workers.c.id == self.id).values(beat=time.time()))
+        return bool(updated.rowcount)
 
     def deregister(self) -> None:
         """Record that this process has ended, so that another worker resumes its runs at once."""
@@ -51,6 +67,15 @@ class Heartbeats:
         with self._engine.connect() as connection:
             rows = list(connection.execute(sa.select(workers)))
         return sum(not self._is_dead(*row) for row in rows)
+
+    def list_listeners(self) -> list[Listener]:
+        """Return what the workers that are alive listen to."""
+        query = sa.select(workers, listeners.c.queue, listeners.c.tags).join(
+            listeners, listeners.c.worker == workers.c.id
+        )
+        with self._engine.connect() as connection:
+            rows = list(connection.execute(query))
+        return [Listener(queue, json.loads(tags)) for *worker, queue, tags in rows if not self._is_dead(*worker)]
 
     def is_alive_here(self) -> bool:
         """Whether a worker on this machine has sent a heartbeat lately; for health checks, which run beside the worker."""
@@ -68,7 +93,7 @@ class Heartbeats:
             if self._is_dead(worker, host, pid, beat) and self._claim(worker, beat):
                 on_dead(worker)
                 with self._engine.begin() as connection:
-                    connection.execute(sa.delete(workers).where(workers.c.id == worker))
+                    _remove(connection, worker)
                 self._last_seen.pop(worker, None)
 
     def _claim(self, worker: str, beat: float) -> bool:
@@ -93,6 +118,11 @@ class Heartbeats:
             self._last_seen[worker] = (beat, time.monotonic())
             return False
         return time.monotonic() - since > self._dead_after
+
+
+def _remove(connection: sa.Connection, worker: str) -> None:
+    connection.execute(sa.delete(listeners).where(listeners.c.worker == worker))
+    connection.execute(sa.delete(workers).where(workers.c.id == worker))
 
 
 def _is_process_running(pid: int) -> bool:

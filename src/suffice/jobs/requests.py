@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from suffice.engine.bounds import BOUND_OPTIONS
 from suffice.engine.pipeline import RunConfig
 from suffice.errors import InputError
 from suffice.models.base import is_language_model
@@ -14,29 +15,20 @@ from suffice.search.engines.address import is_address, remove_secrets
 
 DEFAULT_COLLECTION = "default"  # The collection of a path without a name.
 
-# Version 0.1 stored limits as a nested object under these names.
-_OLD_BOUNDS = {
-    "rounds": "max_rounds",
-    "queries": "max_queries",
-    "sources": "max_sources",
-    "seconds": "max_seconds",
-    "tokens": "max_tokens",
-    "usd": "max_cost_usd",
-}
-
 
 @dataclass(frozen=True)
 class JobRequest:
     """A requested run.
 
-    A run of the service names ``collections``; a run of the command line has a ``working_dir``, to which its relative
-    paths refer.
+    A run of the service names ``collections``, and once it is accepted has ``tags`` that identify each of them (see
+    ``served``); a run of the command line has a ``working_dir``, to which its relative paths refer.
     """
 
     question: str
     options: RunOptions = RunOptions()
     collections: tuple[str, ...] = ()
     working_dir: str | None = None
+    tags: Mapping[str, Sequence[str]] | None = field(default=None, compare=False)
 
     def to_json(self) -> str:
         """Return the request as JSON without secrets of addresses; options that have their default value are left out."""
@@ -45,18 +37,21 @@ class JobRequest:
             for field in fields(RunOptions)
             if getattr(self.options, field.name) != field.default
         }
-        return json.dumps(
-            {"task": self.question, "options": chosen, "collections": self.collections, "folder": self.working_dir}
-        )
+        stored = {"task": self.question, "options": chosen, "collections": self.collections, "folder": self.working_dir}
+        return json.dumps(stored if self.tags is None else stored | {"tags": self.tags})
 
 
 def parse_request(text: str) -> JobRequest:
     """Parse what ``JobRequest.to_json`` wrote, also in version 0.1."""
     stored = json.loads(text)
     options = dict(stored["options"])
+    # Version 0.1 stored limits as a nested object.
     for name, value in options.pop("bounds", {}).items():
-        options[_OLD_BOUNDS[name]] = value
-    return JobRequest(stored["task"], RunOptions(**options), tuple(stored["collections"]), stored["folder"])
+        options[BOUND_OPTIONS[name]] = value
+    if options.pop("with_leads", False):
+        options["interventions"] = ["leads", *options.get("interventions", ())]
+    collections = tuple(stored["collections"])
+    return JobRequest(stored["task"], RunOptions(**options), collections, stored["folder"], stored.get("tags"))
 
 
 def parse_collections(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -79,10 +74,13 @@ def parse_collections(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def resolve_collections(request: JobRequest, collections: Mapping[str, Sequence[str]]) -> RunOptions:
-    """Return the request's options with the paths of its collections as documents; without names, of all collections."""
+    """Return the request's options with the paths of its collections as documents.
+
+    A request without names searches all collections; an accepted one has the names of those that there were.
+    """
     if request.working_dir is not None:
         return request.options
-    names = request.collections or tuple(collections)
+    names = request.collections or (tuple(collections) if request.tags is None else ())
     for name in names:
         if name not in collections:
             raise InputError(f"There is no collection {name!r}; choose from: {', '.join(collections) or '(none)'}")

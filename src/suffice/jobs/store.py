@@ -6,9 +6,10 @@ The methods are synchronous and each runs one short transaction; code with an ev
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -20,7 +21,16 @@ from suffice.storage.findings import StoredFinding, decode_finding, encode_findi
 
 RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED_STATUSES = ("done", "failed", "cancelled")
+PAGE_SIZE = 200  # Requests that are looked at together in a search for runs.
 MAX_FINDINGS = 200  # The latest findings of an owner, from which a run recalls the most similar ones.
+
+
+AcceptRequest = Callable[[str], bool]
+"""Whether the stored JSON of a request is wanted."""
+
+
+def _accept_all(request: str) -> bool:
+    return True
 
 
 class QuotaExceeded(Exception):
@@ -139,23 +149,33 @@ class RunStore:
         return StoredRun(*row)
 
     def list_runs(
-        self, owner: str | None, *, limit: int, after: tuple[float, str] | None = None, status: str | None = None
+        self,
+        owner: str,
+        *,
+        limit: int,
+        after: tuple[float, str] | None = None,
+        status: str | None = None,
+        accept: AcceptRequest = _accept_all,
     ) -> list[StoredRun]:
-        """Return the runs of an owner (``None``: of all owners), newest first.
+        """Return the runs of an owner whose requests are accepted, newest first.
 
         ``after`` is the creation time and id of the run that the list continues from.
         """
-        query = sa.select(runs).order_by(runs.c.created.desc(), runs.c.id.desc()).limit(limit)
-        if owner is not None:
-            query = query.where(runs.c.owner == owner)
+        newest = (runs.c.created.desc(), runs.c.id.desc())
+        query = sa.select(runs.c.created, runs.c.id, runs.c.order).where(runs.c.owner == owner)
+        query = query.order_by(*newest).limit(PAGE_SIZE)
         if status is not None:
             query = query.where(runs.c.status == status)
-        if after is not None:
-            created, run_id = after
-            older = runs.c.created < created
-            query = query.where(sa.or_(older, sa.and_(runs.c.created == created, runs.c.id < run_id)))
+        ids: list[str] = []
         with self.engine.connect() as connection:
-            return [StoredRun(*row) for row in connection.execute(query)]
+            while len(ids) < limit:
+                rows = connection.execute(query if after is None else query.where(_is_older(*after))).all()
+                ids += [run_id for _, run_id, request in rows if accept(request)]
+                if len(rows) < PAGE_SIZE:
+                    break
+                after = (rows[-1][0], rows[-1][1])
+            found = connection.execute(sa.select(runs).where(runs.c.id.in_(ids[:limit])).order_by(*newest))
+            return [StoredRun(*row) for row in found]
 
     def count_by_status(self, owner: str | None = None) -> dict[str, int]:
         """Return the number of runs of each status."""
@@ -232,20 +252,22 @@ class RunStore:
         with self.engine.begin() as connection:
             connection.execute(self._make_insert(run_log).on_conflict_do_nothing(), [values])
 
-    def iter_log(self, owner: str) -> Iterator[dict[str, Any]]:
-        """Yield the lines of an owner's log, oldest first."""
-        query = sa.select(run_log.c.row).where(run_log.c.owner == owner).order_by(run_log.c.at, run_log.c.run)
+    def iter_log(self, owner: str, accept: AcceptRequest) -> Iterator[dict[str, Any]]:
+        """Yield the lines of an owner's log whose requests are accepted, oldest first."""
+        query = sa.select(run_log.c.row, runs.c.order).join(runs, runs.c.id == run_log.c.run)
+        query = query.where(run_log.c.owner == owner).order_by(run_log.c.at, run_log.c.run)
         with self.engine.connect() as connection:
-            for row in connection.scalars(query):
-                yield json.loads(row)
+            for row, request in connection.execute(query):
+                if accept(request):
+                    yield json.loads(row)
 
-    def load_findings(self, owner: str, before: float) -> list[StoredFinding]:
-        """Return what an owner's runs found before a time, so that a resumed run recalls the same again."""
-        query = sa.select(run_log.c.finding).where(
-            run_log.c.owner == owner, run_log.c.at < before, run_log.c.finding.is_not(None)
-        )
+    def load_findings(self, owner: str, before: float, accept: AcceptRequest) -> list[StoredFinding]:
+        """Return what an owner's runs of accepted requests found before a time, the same when a run is resumed."""
+        query = sa.select(run_log.c.finding, runs.c.order).join(runs, runs.c.id == run_log.c.run)
+        query = query.where(run_log.c.owner == owner, run_log.c.at < before, run_log.c.finding.is_not(None))
         with self.engine.connect() as connection:
-            latest = list(connection.scalars(query.order_by(run_log.c.at.desc()).limit(MAX_FINDINGS)))
+            rows = connection.execute(query.order_by(run_log.c.at.desc()))
+            latest = list(islice((finding for finding, request in rows if accept(request)), MAX_FINDINGS))
         return [decode_finding(encoded, number) for number, encoded in enumerate(reversed(latest), 1)]
 
     # -- deletion and export -------------------------------------------------------------------------------------------
@@ -282,10 +304,10 @@ class RunStore:
                     found += self._oldest_of_size(connection, surplus, limit)
         return list(dict.fromkeys(found))[:limit]
 
-    def iter_export(self, owner: str) -> Iterator[dict[str, Any]]:
+    def iter_export(self, owner: str, accept: AcceptRequest = _accept_all) -> Iterator[dict[str, Any]]:
         """Yield everything that is stored of an owner's runs: request, times, status, report, error and events."""
         after: tuple[float, str] | None = None
-        while page := self.list_runs(owner, limit=20, after=after):
+        while page := self.list_runs(owner, limit=20, after=after, accept=accept):
             after = (page[-1].created, page[-1].id)
             for stored in page:
                 yield {
@@ -369,6 +391,10 @@ def _check_quota(connection: sa.Connection, owner: str, quota: Quota) -> None:
     if connection.execute(count.where(runs.c.created > time.time() - 60)).scalar_one() > quota.per_minute:
         plural = "" if quota.per_minute == 1 else "s"
         raise QuotaExceeded(f"This key allows {quota.per_minute} run{plural} a minute", 60)
+
+
+def _is_older(created: float, run_id: str) -> sa.ColumnElement[bool]:
+    return sa.or_(runs.c.created < created, sa.and_(runs.c.created == created, runs.c.id < run_id))
 
 
 def _size(column: Any) -> Any:

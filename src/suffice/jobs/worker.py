@@ -1,4 +1,8 @@
-"""The worker process: submits, cancels, takes and resumes runs through the dbos queue.
+"""The worker process: submits, cancels, takes and resumes runs through dbos queues.
+
+There is one queue for all workers that serve the same collections. A run is put into the queue of a worker that serves its
+collections. If no worker listens to that queue any more, another worker that serves them moves the run to its own; without
+one, the run waits.
 
 A process that only submits and follows runs uses a ``Worker`` with ``takes_jobs=False``: dbos enqueues only the workflows of a
 launched process. How one run is executed is in ``executor``.
@@ -8,6 +12,8 @@ import asyncio
 import json
 import logging
 import math
+import random
+import socket
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,26 +22,31 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, Serializer, SetEnqueueOptions, SetWorkflowID
 
 from suffice.api import prepare_run
 from suffice.engine.pipeline import new_run_id
+from suffice.errors import SufficeError
 from suffice.events import Event
 from suffice.jobs.api_keys import ApiKeyStore, Quota
-from suffice.jobs.database import POOL_SIZE, POOL_TIMEOUT, open_engine
+from suffice.jobs.database import POOL_SIZE, POOL_TIMEOUT, lock_setup, open_engine
 from suffice.jobs.event_stream import EventStream
 from suffice.jobs.executor import ActiveRun, PrepareRun, RunExecutor
-from suffice.jobs.heartbeats import DEAD_AFTER, HEARTBEAT_SECONDS, Heartbeats
-from suffice.jobs.requests import JobRequest
+from suffice.jobs.heartbeats import DEAD_AFTER, HEARTBEAT_SECONDS, Heartbeats, Listener
+from suffice.jobs.requests import JobRequest, parse_request
+from suffice.jobs.served import ServedCollections, shares_tags
 from suffice.jobs.store import Priority, RunStore, StoredRun
 from suffice.settings import Retention
 from suffice.types import Report
 
-QUEUE = "runs"
 JOURNAL_VERSION = "1"  # Of the stored steps. Runs of another version wait for a worker that has it.
 CLEANUP_SECONDS = 60.0  # Seconds between two deletions of expired runs.
 LOOP_BLOCKED_SECONDS = 60.0  # Seconds without a turn of the event loop after which a worker counts itself as stuck.
 PURGE_TIMEOUT = 10.0  # Seconds within which an active run must end to be purged.
+READ_TAGS_SECONDS = (
+    300.0  # Seconds between two looks at the files of the collections; only if machines share the database.
+)
 REQUEUE_AFTER = 10.0  # Seconds after which a stored run that did not reach the queue is queued again.
 
 log = logging.getLogger(__name__)
@@ -43,7 +54,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ConcurrencyLimits:
-    """How many runs are worked on at the same time: by one worker, for one owner, and by all workers together."""
+    """How many runs are worked on at the same time: by one worker, and by all workers that serve the same collections, for
+    one owner and in all."""
 
     per_worker: int = 32
     per_owner: int = 8
@@ -73,6 +85,8 @@ class Worker:
         self._retention = retention
         self._next_cleanup = 0.0
         self.collections = dict(collections or {})
+        self._is_shared = not database.startswith("sqlite")
+        self.served = ServedCollections(self.collections, socket.gethostname() if self._is_shared else None)
         self._limits = limits
         self._takes_jobs = takes_jobs
         engine = open_engine(database)
@@ -85,13 +99,15 @@ class Worker:
         self._executor = RunExecutor(
             self.store,
             self.event_stream,
-            self.collections,
+            self.served,
             prepare,
             is_stopping=self._stopping.is_set,
             has_telemetry=has_telemetry,
         )
         self._workflow: Callable[[str], Any] = _not_started
         self._workflows: set[asyncio.Task[Any]] = set()
+        self._reading_tags: asyncio.Task[None] | None = None
+        self._stranded: set[str] = set()
         self._heartbeat_thread = threading.Thread(target=self._heartbeat_loop, name="heartbeat", daemon=True)
 
     # -- start and stop ------------------------------------------------------------------------------------------------
@@ -99,6 +115,8 @@ class Worker:
     async def start(self) -> None:
         """Launch dbos, register this worker and start its heartbeat."""
         self._loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self.served.read_tags)
+        self._queue = f"runs-{self.served.digest}"
         config: DBOSConfig = {
             "name": "suffice",
             "system_database_url": self._database,
@@ -123,12 +141,12 @@ class Worker:
             return await self._executor.execute(run_id)
 
         self._workflow = DBOS.workflow(name="research", max_recovery_attempts=None)(research)
-        if not self._takes_jobs:
-            DBOS.listen_queues([])
-        await asyncio.to_thread(self.heartbeats.register)
-        DBOS.launch()
+        DBOS.listen_queues([self._queue] if self._takes_jobs else [])
+        await asyncio.to_thread(self._register)
+        with lock_setup(self._database):
+            DBOS.launch()
         await DBOS.register_queue_async(
-            QUEUE,
+            self._queue,
             worker_concurrency=self._limits.per_worker,
             partition_concurrency=self._limits.per_owner,
             global_concurrency=self._limits.total,
@@ -137,10 +155,14 @@ class Worker:
         )
         self._last_beat = self._loop_alive_at = time.monotonic()
         self._heartbeat_thread.start()
+        if self._is_shared:
+            self._reading_tags = asyncio.ensure_future(self._keep_reading_tags())
 
     async def stop(self) -> None:
         """Suspend this process's runs, so that other workers resume them, and shut down."""
         self._stopping.set()
+        if self._reading_tags is not None:
+            self._reading_tags.cancel()
         self.event_stream.close()
         for active in self._executor.active.values():
             if active.task is not None:
@@ -174,7 +196,7 @@ class Worker:
         """
         run_id = new_run_id()
         stored = await asyncio.to_thread(
-            self.store.add, run_id, owner, request.to_json(), priority, idempotency_key, quota
+            self.store.add, run_id, owner, self.served.bind(request).to_json(), priority, idempotency_key, quota
         )
         if stored.id == run_id:
             await asyncio.to_thread(self._enqueue, stored)
@@ -218,7 +240,28 @@ class Worker:
             SetWorkflowID(stored.id),
             SetEnqueueOptions(priority=stored.priority, queue_partition_key=stored.owner),
         ):
-            DBOS.enqueue_workflow(QUEUE, self._workflow, stored.id)
+            DBOS.enqueue_workflow(self._choose_queue(stored), self._workflow, stored.id)
+
+    def _choose_queue(self, stored: StoredRun) -> str:
+        """Return this worker's own queue if it can take the run, else that of a worker that can, else its own."""
+        request = parse_request(stored.request)
+        if self._takes_jobs and self.served.serves(request):
+            return self._queue
+        queues = [each.queue for each in self.heartbeats.list_listeners() if shares_tags(each.tags, request)]
+        return random.choice(queues) if queues else self._queue
+
+    def explain_waiting(self, stored: StoredRun) -> str | None:
+        """Say why a run waits for ever: no worker that is alive serves its collections."""
+        if stored.has_ended:
+            return None
+        workflow = DBOS.get_workflow_status(stored.id)
+        if workflow is None or workflow.status != "ENQUEUED":
+            return None
+        if workflow.queue_name in {each.queue for each in self.heartbeats.list_listeners()}:
+            return None
+        names = ", ".join(parse_request(stored.request).collections)
+        wanted = f"serves the collections of this run ({names}) with the same files" if names else "is running"
+        return f"The run waits because no worker {wanted}; start one that does, or cancel the run"
 
     # -- health and deletion -------------------------------------------------------------------------------------------
 
@@ -251,6 +294,21 @@ class Worker:
             DBOS.delete_workflows(deleted)  # The journal of their calls.
         return deleted
 
+    # -- collections ---------------------------------------------------------------------------------------------------
+
+    def _register(self) -> None:
+        self.heartbeats.register(Listener(self._queue, self.served.tags) if self._takes_jobs else None)
+
+    async def _keep_reading_tags(self) -> None:
+        """Follow changes of the files, so that workers that start later recognise the collections of new runs."""
+        while True:
+            await asyncio.sleep(READ_TAGS_SECONDS)
+            try:
+                await asyncio.to_thread(self.served.read_tags)
+                await asyncio.to_thread(self._register)
+            except (SufficeError, OSError, sa.exc.SQLAlchemyError) as error:
+                log.warning("The collections could not be read again: %s", str(error).partition("\n")[0])
+
     # -- heartbeat -----------------------------------------------------------------------------------------------------
 
     def _heartbeat_loop(self) -> None:
@@ -258,13 +316,15 @@ class Worker:
         while not self._stopping.is_set():
             try:
                 self._check_loop()
-                self.heartbeats.beat()
+                if not self.heartbeats.beat():
+                    self._register()
                 self._last_beat = time.monotonic()
                 self._interrupt_cancelled()
                 if self._takes_jobs:
                     self._clean_up()
                     self.heartbeats.take_over_dead_workers(self._requeue_runs_of)
                     self._requeue_stale()
+                    self._adopt_stranded()
             except _LoopBlocked as error:
                 log.error("%s", error)
             except (
@@ -303,12 +363,39 @@ class Worker:
 
     def _requeue_runs_of(self, worker: str) -> None:
         for workflow in DBOS.list_workflows(status="PENDING", executor_id=worker, load_input=False, load_output=False):
-            DBOS.resume_workflow(workflow.workflow_id, queue_name=QUEUE)
+            DBOS.resume_workflow(workflow.workflow_id, queue_name=workflow.queue_name or self._queue)
 
     def _requeue_stale(self) -> None:
         for stored in self.store.list_stale_queued(time.time() - REQUEUE_AFTER):
             if DBOS.get_workflow_status(stored.id) is None:
                 self._enqueue(stored)
+
+    def _adopt_stranded(self) -> None:
+        """Move the runs of queues that no worker listens to into this worker's, if it serves their collections."""
+        names = {queue.name for queue in DBOS.list_queues()}
+        names -= {listener.queue for listener in self.heartbeats.list_listeners()}
+        if not names:
+            return
+        for workflow in DBOS.list_workflows(
+            status="ENQUEUED", queue_name=sorted(names), load_input=False, load_output=False
+        ):
+            stored = self.store.get(workflow.workflow_id)
+            if self.served.serves(parse_request(stored.request)):
+                self._move(stored.id, workflow.queue_name)
+            elif stored.id not in self._stranded and (reason := self.explain_waiting(stored)):
+                self._stranded.add(stored.id)
+                log.warning("%s: %s", stored.id, reason)
+
+    def _move(self, run_id: str, queue: str | None) -> None:
+        """Move a waiting run to this worker's queue, unless another worker has moved or taken it since."""
+        # Resuming it would do the same also to a run that is being worked on by now.
+        table = "dbos.workflow_status" if self._is_shared else "workflow_status"
+        move = sa.text(
+            f"UPDATE {table} SET queue_name = :own "
+            "WHERE workflow_uuid = :id AND queue_name = :queue AND status = 'ENQUEUED'"
+        )
+        with self.store.engine.begin() as connection:
+            connection.execute(move, {"own": self._queue, "id": run_id, "queue": queue})
 
 
 class _LoopBlocked(Exception):

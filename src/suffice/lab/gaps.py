@@ -3,7 +3,7 @@
 ==  ========================  ====================================================================================
 G1  evidence not persisted    a true answer stood in a passage that was found, but not in what the answer was made from
 G2  goal displacement         the queries of two rounds in a row share no content word with the question
-G3  own memory                the answer stands in nothing that was found and not in the question
+G3  own memory                the answer is neither in what was found nor in the question
 G4  premature stop            the search ended by itself or by its gate before all gold passages were found
 G5  repeated queries          the queries of three rounds in a row are alike: Jaccard above 0.5 in both pairs
 G6  repeated results          two rounds in a row found nothing that was not found before
@@ -68,7 +68,7 @@ def is_displaced(record: SearchRecord) -> bool | None:
 
 
 def is_from_own_memory(record: SearchRecord) -> bool | None:
-    """G3: the answer stands in nothing that was found and not in the question."""
+    """G3: the answer is neither in what was found nor in the question."""
     texts = _list_texts(record)
     if texts is None or record.answer is None:
         return None

@@ -1,6 +1,6 @@
 """A table of results as text: Markdown, CSV and LaTeX, and how its figures are written.
 
-A figure that stands on fewer than ``FEW`` questions is marked with ``*``.
+A figure from fewer than ``FEW`` questions is marked with ``*``.
 """
 
 import csv

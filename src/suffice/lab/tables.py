@@ -1,7 +1,7 @@
 """The tables of a grid, from its rows alone: the counterparts of the paper's tables, and what it lacks.
 
-Every table says how many questions it stands on. A cell with fewer than ``FEW`` questions is marked with ``*``. Cells of an
-unfinished grid have different questions: columns that invite a comparison stand on the questions that all of them have, and
+Every table says how many questions it is based on. A cell with fewer than ``FEW`` questions is marked with ``*``. Cells of an
+unfinished grid have different questions: columns that invite a comparison use the questions that all of them have, and
 differences on the pairs that both cells have. Several runs of a question are averaged before an interval is drawn, because
 they are not independent. Rows with an error are left out and counted in the first table. The same rows give the same text.
 """

@@ -122,7 +122,7 @@ def _resolve_handles(finding: ExtractedFact, evidence: Evidence, context: Memory
             found[handle] = None
         else:
             context.record_refusal(
-                f"{given[:40]!r} is no passage of this run; it was dropped from {finding.text[:80]!r}"
+                f"{given[:40]!r} is not a passage of this run; it was dropped from {finding.text[:80]!r}"
             )
     return tuple(found)
 
@@ -139,7 +139,7 @@ def _find_refusal_reason(
     sources = _join_sources(handles, evidence)
     is_verbatim = _normalize(text) in _normalize(sources)
     if not is_verbatim and _NO_EVIDENCE_PHRASE.search(text):
-        return "that something was not found is no fact"
+        return "that something was not found is not a fact"
     for fact in known:
         if not _is_repetition(text, fact.text):
             continue

@@ -22,10 +22,10 @@ from suffice.text.tokens import STOP_WORDS, tokenize, tokenize_cached, word_set
 from suffice.types import Readings
 
 _WORD = re.compile(r"[^\W_]+")
-_PARENTHETICAL = re.compile(r"\s*\([^)]*\)")
+_PARENTHETICAL = re.compile(r"(?<!\s)\s*+\([^()]*+\)")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _POSSESSIVE = re.compile(r"['’]s\b")
-# Stop words, and words that ask or count: evidence need not repeat them.
+# Stop words, and words that ask or count: evidence does not have to repeat them.
 _IGNORED_WORDS = STOP_WORDS | frozenset(
     """according against along besides call called find first give known later list many name named neither shall tell two via
     year""".split()

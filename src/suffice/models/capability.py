@@ -60,8 +60,6 @@ class ModelProfile:
     style: WriterStyle | None = "prose"
     """``None`` until the self-test has been taken."""
     skipped: dict[str, str] = field(default_factory=dict)
-    max_tokens: int = 8_192
-    """The longest report, in tokens."""
     self_tests: JsonCache | None = None
     """Results of earlier self-tests."""
     key: bytes = b""
@@ -100,8 +98,6 @@ def make_profile(
     model: Model,
     style: str | None,
     cache_dir: Path | None,
-    *,
-    max_tokens: int,
     notify: Callable[[str], None] = lambda message: None,
 ) -> ModelProfile:
     """Return the profile of a run's writer. ``style`` is the user's choice; ``None`` leaves it to the model's name.
@@ -112,13 +108,12 @@ def make_profile(
     writer = find_model(model, "draft")
     endpoint = getattr(writer, "endpoint", None)
     if not is_language_model(writer):
-        return ModelProfile("prose", max_tokens=max_tokens)
+        return ModelProfile("prose")
     if endpoint is None:
-        return ModelProfile(chosen or "prose", max_tokens=max_tokens)
+        return ModelProfile(chosen or "prose")
     path = None if cache_dir is None else cache_dir / "models.sqlite"
     return ModelProfile(
         chosen or guess_style(endpoint.model, local=endpoint.local),
-        max_tokens=max_tokens,
         self_tests=JsonCache(SqliteCache(path, "self-tests of models", notify), max_age_seconds=MAX_AGE_SECONDS),
         key=make_key("self_test", 1, f"{endpoint.name}@{endpoint.url}"),
     )

@@ -38,7 +38,7 @@ ROLE_GROUPS = {
     "notes": ("extract", "curate", "compress", "notes"),
     "judge": (
         *("judge", "judge_neutral", "novelty", "trial_answer"),
-        *("evaluate", "support", "support_graded", "grade", "grade_paper"),
+        *("evaluate", "check_draft", "grade", "grade_paper"),
     ),
     "writer": ("draft", "answer", "self_test", "revise", "rewrite", "compute"),
 }
@@ -106,7 +106,7 @@ class _ModelChooser:
     config: Settings
     notify: Notify
     is_explicit: bool
-    """The user named the model in this very call, so that it need not be announced."""
+    """The user named the model in this very call, so it does not have to be announced."""
     load_past_runs: Callable[[], Sequence[Mapping[str, Any]]]
 
     def parse_models(self, names: str) -> ModelFactory:
@@ -194,7 +194,6 @@ class _ModelChooser:
             context=models.context or self._detect_context(provider, model, url, key, server_models),
             timeout=models.timeout,
             concurrency=_get_provider_limit(models.concurrency, provider),
-            per_minute=models.per_minute.get(provider, models.per_minute.get("")),
             think=models.think,
             supports_vision=_detect_vision(provider, model, url, server_models),
         )
@@ -266,8 +265,8 @@ def _detect_vision(provider: str, model: str, url: str, server_models: servers.S
 def _may_truncate_silently(provider: str, url: str, server_models: servers.ServerModels | None) -> bool:
     """Return whether a model of unknown context may cut a prompt without notice.
 
-    New models of the large providers have a long context; models of other servers may not. A server that is down need not be
-    mentioned here, because the first call fails.
+    New models of the large providers have a long context; models of other servers may not. The first call to a server
+    that is down fails, so it is not mentioned here.
     """
     if url == DEFAULT_URLS[provider]:
         return provider == "openrouter"

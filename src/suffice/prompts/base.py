@@ -48,8 +48,6 @@ class Prompt(Generic[A]):
     """How a language model writes the response: as JSON of the response type, in one line, or as free text."""
     bounded_field: ClassVar[str] = ""
     """The list of the response that may have at most ``most`` items; ``most`` is then an input."""
-    choices: ClassVar[tuple[str, ...]] = ()
-    """The words of which one begins the response. Providers that can report the probability of each."""
     needs_margins: ClassVar[bool] = False
     """Whether providers that can report how far each token of the response is ahead of the second best."""
     truncation_order: ClassVar[tuple[tuple[str, Literal["first", "last"]], ...]] = ()
@@ -81,11 +79,6 @@ class Prompt(Generic[A]):
         response_type: Any = cls.response_type
         response: A = response_type(text)
         return response
-
-    @classmethod
-    def with_probabilities(cls, answer: A, probabilities: Mapping[str, float]) -> A:
-        """Return the response with the probability of each of its ``choices``, as the provider reported them."""
-        return answer
 
     @classmethod
     def with_margins(cls, answer: A, margins: tuple[float, ...]) -> A:

@@ -5,17 +5,14 @@
 ``JudgeProgress``  ``judge.md``           whether searching on will help; in doubt, yes
 ``JudgeNeutrally`` ``judge_neutral.md``   the same without that preference
 ``Evaluate``       ``evaluate.md``        scores and issues of an answer (snippets: ``readers``, ``criteria``)
-``CheckSupport``   ``support.md``         whether sources support a claim: YES or NO
-``GradeSupport``   ``support_graded.md``  the same from 0 to 10, for providers without log-probabilities
 ``CheckDraft``     ``check_draft.md``     what each statement of a draft is, and which words of which source decide it
 ``GradePaper``     ``grade_paper.md``     a reader's mark of a paper for a literature review, from 1 to 5
 =================  =====================  =================================================================
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from suffice.prompts.base import Prompt
 from suffice.types import Note
@@ -23,8 +20,6 @@ from suffice.types import Note
 NOTHING_NEW = "(nothing new)"  # The text of a round that brought nothing.
 _WHOLE_NUMBER = re.compile(r"(?<![\d.])\d{1,2}(?![\d]|\.\d)")
 _VERDICT = re.compile(r"\b(PRODUCTIVE|QUERY[_ ]STALE|EXHAUSTED)\b")
-_YES_NO = re.compile(r"\b(YES|NO)\b")
-_SCORE = re.compile(r"(?<![\d.])(10|\d)(?![\d.]*\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,50 +123,6 @@ class Evaluate(Prompt[Evaluation]):
     """What was wrong with the last evaluation if it was unusable."""
 
 
-@dataclass(frozen=True, slots=True)
-class SupportResponse:
-    """Whether the sources support the claim. ``sure`` is the probability from 0 to 1; ``None`` when only the word is known."""
-
-    yes: bool
-    sure: float | None = None
-
-
-@dataclass(frozen=True)
-class CheckSupport(Prompt[SupportResponse]):
-    role = "support"
-    response_type = SupportResponse
-    output_format = "line"
-    max_tokens = 20
-    truncation_order = (("sources", "last"),)
-    choices: ClassVar[tuple[str, ...]] = ("YES", "NO")
-
-    claim: str
-    sources: tuple[Note, ...]
-
-    @classmethod
-    def parse(cls, text: str) -> SupportResponse:
-        if len(found := set(_YES_NO.findall(text.upper()))) != 1:
-            raise ValueError("the answer must be YES or NO")
-        return SupportResponse(found == {"YES"})
-
-    @classmethod
-    def with_probabilities(cls, answer: SupportResponse, probabilities: Mapping[str, float]) -> SupportResponse:
-        return replace(answer, sure=probabilities["YES"])
-
-
-@dataclass(frozen=True)
-class GradeSupport(CheckSupport):
-    role = "support_graded"
-    choices = ()
-
-    @classmethod
-    def parse(cls, text: str) -> SupportResponse:
-        if len(found := set(_SCORE.findall(text))) != 1:
-            raise ValueError("the answer must be a whole number from 0 to 10")
-        [score] = found
-        return SupportResponse(int(score) >= 5, int(score) / 10)
-
-
 StatementRole = Literal["stated", "joined", "conclusion", "advice", "absence", "label", "not_supported", "contradicted"]
 
 
@@ -197,6 +148,7 @@ class CheckDraft(Prompt[CheckDraftResponse]):
 
     role = "check_draft"
     response_type = CheckDraftResponse
+    truncation_order = (("sources", "last"),)
 
     statements: tuple[str, ...]
     sources: tuple[Note, ...]

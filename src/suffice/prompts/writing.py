@@ -37,7 +37,7 @@ _ECHOED_HEADINGS = (
 )
 _ANSWER_HEADING = re.compile(r"^#+[ \t]*(?:final[ \t]+)?answer[ \t]*[:–—-][ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 _SHORT_ANSWER = re.compile(
-    r"^[ \t>*_-]*(?:line 2[ \t]*:[ \t]*)?short(?:[ \t]answer)?[ \t]*\**[ \t]*:[ \t]*(.*)$", re.I | re.M
+    r"^[ \t>*_-]*+(?:line 2[ \t]*+:[ \t]*+)?short(?:[ \t]answer)?[ \t]*+\**+[ \t]*+:[ \t]*+(.*)$", re.I | re.M
 )
 _LINE_LABEL = re.compile(r"^(?:line 1|(?:full |final )?answer|sentence)\s*:\s*", re.IGNORECASE)
 _MAX_SHORT_CHARS = 120  # Characters; a longer "short answer" is a sentence.
@@ -211,6 +211,7 @@ class MendResponse:
 class Mend(Prompt[MendResponse]):
     role = "mend"
     response_type = MendResponse
+    truncation_order = (("sources", "last"),)
     temperature = 0.1
 
     task: str

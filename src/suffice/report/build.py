@@ -19,7 +19,7 @@ from suffice.report.undone import list_undone
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
 from suffice.text.citations import drop_repeated_citations, list_handles, replace_citations
-from suffice.text.markdown import strip_markdown
+from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import to_one_line
 from suffice.text.quotations import build_excerpt
 from suffice.types import (
@@ -61,8 +61,20 @@ def build_report(
     notices = _list_notices(run, stop, draft, fault) if numbers else ()
     disagreements = tuple(_list_disagreements(checked, cite)) if checked is not None and numbers else ()
     answer = cite.renumber(render_draft(run, draft)) if numbers else ""
+    short_answer = _find_short_answer(draft, answer)
     if answer:
-        answer = render_notices(notices) + answer + render_disagreements(disagreements) + render_coverage(stop.coverage)
+        shown = (
+            f"**Short answer:** {escape_markdown(short_answer)}\n\n"
+            if draft.origin == "quoted" and short_answer
+            else ""
+        )
+        answer = (
+            render_notices(notices)
+            + shown
+            + answer
+            + render_disagreements(disagreements)
+            + render_coverage(stop.coverage)
+        )
     sufficiency = _judge_sufficiency(run, stop, draft, has_answer=bool(answer))
     stop = replace(stop, sufficiency=sufficiency)
     instruction = choose_instruction(run)
@@ -91,7 +103,7 @@ def build_report(
         gaps=run.gaps,
         failed_queries=tuple(run.searches.thin_queries),
         insufficient_termination=run.is_insufficient(stop.reason),
-        degraded_mode=run.is_degraded,
+        degraded_mode=run.is_degraded or fault is not None,
         error_log=tuple(run.error_log),
         raw=draft.raw,
         metadata={
@@ -100,7 +112,7 @@ def build_report(
             **_build_writing_metadata(run, instruction, numbers),
             **({"restated": draft.restated} if answer and draft.restated else {}),
         },
-        short_answer=_find_short_answer(draft, answer),
+        short_answer=short_answer,
         excerpts=tuple(replace(one, source=numbers[one.source]) for one in excerpts if one.source in numbers),
         closest=()
         if answer
@@ -199,6 +211,8 @@ def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
     numbers: dict[str, str] = {}
     by_source: dict[str, str] = {}
     for handle in list_handles(render_draft(run, draft), *lists, *draft.open_questions):
+        if run.evidence.find_passage(handle) is None:
+            continue
         source = _get_web_page(_get_passage(run, handle)) or handle
         numbers[handle] = by_source.setdefault(source, f"[{len(by_source) + 1}]")
     return numbers

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from suffice.answers import Draft, Heading, Part, Statement, replace_statements
+from suffice.answers import Draft, Part, SectionHeading, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
@@ -30,6 +30,7 @@ from suffice.state.run import RunState
 from suffice.text.citations import (
     drop_unknown_citations,
     has_citation,
+    is_handle,
     split_citation_groups,
 )
 from suffice.text.markdown import (
@@ -121,7 +122,7 @@ async def quote_evidence(run: RunState) -> Draft:
             parts: list[Part] = []
             for topic, own in written:
                 new = [part for part in own.parts if part not in seen]
-                parts += [Heading(escape_markdown(topic)), *new] if new else []
+                parts += [SectionHeading(escape_markdown(topic)), *new] if new else []
                 seen.update(new)
             return replace(written[0][1], parts=tuple(parts))
     return await _quote(run, run.question, list(run.evidence))
@@ -157,7 +158,8 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
     parts: tuple[Part, ...] = found.quotations
     if count:  # A list of things: each quotation is one of them.
         parts = tuple(
-            replace(one, title=f"{n}. {one.title or one.passage.title}") for n, one in enumerate(found.quotations, 1)
+            replace(one, title=f"{n}. {one.title or one.passage.title}")
+            for n, one in enumerate(found.quotations[:count], 1)
         )
     return Draft(
         parts,
@@ -398,7 +400,7 @@ def _join_sections(topics: Sequence[str], drafts: Sequence[Draft]) -> Draft:
             return () if is_repeated else (statement,)
 
         if own := replace_statements(draft.parts, drop_repeated):
-            parts += [Heading(escape_markdown(topic)), *own]
+            parts += [SectionHeading(escape_markdown(topic)), *own]
     recommendations, risks = (
         _deduplicate(line for draft in drafts for line in getattr(draft, name)) for name in ("recommendations", "risks")
     )
@@ -427,7 +429,8 @@ def read_response(run: RunState, response: SynthesisResponse) -> Draft:
     Findings and risks that cite nothing are removed, because they can only come from the evidence.
     """
     instruction = choose_instruction(run)
-    answer = check_citations(run, unwrap_markdown(response.answer))
+    # An invented citation stays until the check: without it the sentence would pass for one that claims no source.
+    answer = check_citations(run, unwrap_markdown(response.answer), drop=False)
     if is_language_model(run.model):
         answer = _require_anchors(run, instruction.variant, answer)
     parts = parse_parts(answer)
@@ -457,15 +460,21 @@ def _require_anchors(run: RunState, variant: str, answer: str) -> str:
     return anchored.text
 
 
-def check_citations(run: RunState, text: str) -> str:
-    """Drop citations that name no passage of the run and record each as a failure; turn foreign links into text."""
-    text = neutralize_links(text, {passage.url for passage in run.evidence if passage.url})
-    checked, unknown = drop_unknown_citations(split_citation_groups(text), run.evidence.resolve_citation)
+def check_citations(run: RunState, text: str, *, drop: bool = True) -> str:
+    """Drop citations that name no passage of the run and record each as a failure; turn foreign links into text.
+
+    Without ``drop`` unknown citations are only recorded.
+    """
+    text = split_citation_groups(neutralize_links(text, {passage.url for passage in run.evidence if passage.url}))
+    resolve = run.evidence.resolve_citation
+    checked, unknown = drop_unknown_citations(text, resolve)
     for handle in unknown:
         run.record_failure(
             Failure("citations", "InventedCitation", f"the draft cited {handle}, which is not a source of this run")
         )
-    return checked
+    if drop:
+        return checked
+    return drop_unknown_citations(text, lambda cited: resolve(cited) or (cited if is_handle(cited) else None))[0]
 
 
 def unwrap_markdown(markdown: str) -> str:
@@ -494,7 +503,7 @@ def trim_list_sections(parts: Sequence[Part], limit: int) -> tuple[Part, ...]:
     kept: list[Part] = []
     count, is_kept = 0, True
     for part in parts:
-        if isinstance(part, Heading) and part.level <= 2:
+        if isinstance(part, SectionHeading) and part.level <= 2:
             count += _is_list_heading(part)
             is_kept = count <= limit or not _is_list_heading(part)
         if is_kept:
@@ -503,7 +512,7 @@ def trim_list_sections(parts: Sequence[Part], limit: int) -> tuple[Part, ...]:
 
 
 def _is_list_heading(part: Part) -> bool:
-    if not isinstance(part, Heading) or part.level != 2:
+    if not isinstance(part, SectionHeading) or part.level != 2:
         return False
     return _LEADING_NUMBER.sub("", part.text).lower().strip(" :.") not in _STRUCTURAL_HEADINGS
 

@@ -5,7 +5,7 @@ Without a model every finding is a quotation, so nothing here has to be checked.
 
 from collections.abc import Sequence
 
-from suffice.answers import Draft, Finding, FindingList, Heading, Part, Quotation, Verbatim
+from suffice.answers import Draft, Finding, FindingList, Part, Quotation, SectionHeading, Verbatim
 from suffice.report.findings import list_parts, read_period
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.markdown import escape_markdown
@@ -32,19 +32,19 @@ def write_survey(
         return Draft((), "quoted", sufficiency="no")
     top = _choose_top(kept)
     rest = [finding for finding in kept if finding not in top]
-    parts: list[Part] = [Heading(FIRST_HEADING), FindingList(tuple(top))]
+    parts: list[Part] = [SectionHeading(FIRST_HEADING), FindingList(tuple(top))]
     aspects = list(dict.fromkeys(finding.aspect for finding in kept))
     for aspect in aspects:
         own = tuple(finding for finding in rest if finding.aspect == aspect)
         tables = [table for finding in kept if finding.aspect == aspect and (table := _make_table(finding, passages))]
         if own or tables:
-            parts.append(Heading(_capitalize(aspect)))
+            parts.append(SectionHeading(_capitalize(aspect)))
             parts += [FindingList(own)] if own else []
             parts += [table for i, table in enumerate(tables) if table not in tables[:i]]
     empty = [part for part in list_parts(question) if not _is_mentioned(part, kept)]
     if empty:
         lines = "\n".join(f"- Nothing that was read states a finding on {escape_markdown(part)}." for part in empty)
-        parts += [Heading(MISSING_HEADING), Verbatim(lines)]
+        parts += [SectionHeading(MISSING_HEADING), Verbatim(lines)]
     return Draft(tuple(parts), "quoted", aspects=(*aspects, *empty))
 
 

@@ -18,12 +18,8 @@ def list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> 
     lines = [f"Not searched for: {query}" for query in _list_unasked(run)] if stop.reason.startswith("budget_") else []
     if refused.get("draft"):
         lines.insert(0, _WRITING)
-    if count := refused.get("support", 0) + refused.get("support_graded", 0):
-        lines.append(
-            f"{count} checks of claims were made without asking the model."
-            if count > 1
-            else "1 check of a claim was made without asking the model."
-        )
+    if refused.get("check_draft"):
+        lines.append("The claims were checked without asking the model.")
     if refused.get("compute"):
         lines.append("A computation was left out.")
     if any(refused.get(role) for role in _BELIEF_ROLES):

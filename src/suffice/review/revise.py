@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from suffice.answers import Draft, Heading, Part
+from suffice.answers import Draft, Part, SectionHeading
 from suffice.prompts import Revise
 from suffice.report.draft import choose_instruction, read_response, render_draft, select_writer_notes
 from suffice.review.rubric import find_issue_section
@@ -30,13 +30,13 @@ class DraftSection:
 
 def find_top_sections(parts: Sequence[Part]) -> list[DraftSection]:
     """Return the sections of the highest level below the title."""
-    levels = sorted({part.level for part in parts if isinstance(part, Heading)} - {1})
-    starts = [i for i, part in enumerate(parts) if isinstance(part, Heading) and part.level in levels[:1]]
+    levels = sorted({part.level for part in parts if isinstance(part, SectionHeading)} - {1})
+    starts = [i for i, part in enumerate(parts) if isinstance(part, SectionHeading) and part.level in levels[:1]]
     ends = [*starts[1:], len(parts)]
     return [
         DraftSection(heading.text, start, end)
         for start, end in zip(starts, ends, strict=False)
-        if isinstance(heading := parts[start], Heading)
+        if isinstance(heading := parts[start], SectionHeading)
     ]
 
 
@@ -95,6 +95,6 @@ async def _revise_sections(
     for section, answer in reversed(list(zip(by_section, answers, strict=True))):
         if answer is not None and answer.answer.strip():
             revised = read_response(run, answer).parts
-            body = revised[1:] if revised and isinstance(revised[0], Heading) else revised
+            body = revised[1:] if revised and isinstance(revised[0], SectionHeading) else revised
             parts[section.start + 1 : section.end] = body
     return replace(draft, parts=tuple(parts)) if any(answers) else None

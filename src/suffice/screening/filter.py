@@ -1,14 +1,13 @@
 """Remove the lines of a retrieved text that give orders to a language model (prompt injections).
 
-Some patterns decide alone; others are only cues, and a text needs two different cues. A text on security that quotes such a
-line keeps it. No list of patterns is complete. Two more measures limit what slips through: prompts fence retrieved text as
-data, and an answer links only to its sources.
+A text on security that quotes such a line keeps it. No list of patterns is complete. Two more measures limit what slips
+through: prompts fence retrieved text as data, and an answer links only to its sources.
 """
 
 import re
 from typing import NamedTuple
 
-from suffice.screening.patterns import CUE_PATTERNS, DECISIVE_PATTERNS, HARMLESS_CUE_PAIRS
+from suffice.screening.patterns import COMPILED
 from suffice.screening.unmask import iter_deobfuscated
 from suffice.text.sentences import split_sentences
 
@@ -19,18 +18,6 @@ SENTENCES_CUT_AFTER = 2
 # At most this many lines are removed below a flagged heading ("System override:") or after a wrapped flagged sentence.
 MAX_LINES_UNDER_HEADING = 6
 
-_COMPILED_DECISIVE = [
-    (tuple(words.split(",")), [re.compile(pattern, re.MULTILINE) for pattern in patterns])
-    for words, patterns in DECISIVE_PATTERNS.items()
-]
-_COMPILED_CUES = {name: re.compile(pattern, re.MULTILINE) for name, pattern in CUE_PATTERNS.items()}
-
-# Any two cues contain one of these words. Checking for them first is cheap and rules out most texts.
-_CUE_PREFILTER = re.compile(
-    r"\b(?:ai|llms?|assistants?|agents?|chat ?bots?|chatgpt|gpt-?\d|claude|gemini|copilot|grok|language models?|users?|humans?"
-    r"|readers?|customers?|summari[sz]\w+|(?:respond|reply|answer|output|print|say)\w*"
-    r"|you (?:must|should|shall|are)|search\w*)\b"
-)
 _SECURITY_WRITING = re.compile(
     r"\b(?:attack\w*|inject\w*|jailbreak\w*|payloads?|adversar\w*|malicious|vulnerab\w*|exploit\w*|e\.g\.|for example|such as"
     r"|phrases?|example of|red[- ]team\w*)\b"
@@ -82,13 +69,7 @@ def _is_unquoted_injection(view: str) -> bool:
 
 
 def _matches_patterns(view: str) -> bool:
-    for hints, patterns in _COMPILED_DECISIVE:
-        if any(hint in view for hint in hints) and any(pattern.search(view) for pattern in patterns):
-            return True
-    if not _CUE_PREFILTER.search(view):
-        return False
-    cues = {name for name, pattern in _COMPILED_CUES.items() if pattern.search(view)}
-    return len(cues) >= 2 and cues not in HARMLESS_CUE_PAIRS
+    return any(pattern.search(view) for pattern in COMPILED)
 
 
 def _find_flagged_lines(lines: list[str]) -> set[int]:

@@ -196,12 +196,9 @@ def open_reader(scope: SearchScope, config: Settings) -> Reader | None:
     """Open the reader of whole web pages; ``None`` when the scope does not include the web."""
     if not scope.uses_web:
         return None
-    from suffice.search.pages.reader import MAX_PAGES, PageReader
+    from suffice.search.pages.reader import PageReader
 
-    pages = config.environment.get("SUFFICE_PAGES", "").strip() or str(MAX_PAGES)
-    if not pages.isascii() or not pages.isdecimal():
-        raise InputError(f"SUFFICE_PAGES={pages!r} is not a number of pages; set it to 0 or more")
-    return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""), config.cache_dir, int(pages))
+    return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""), config.cache_dir)
 
 
 def read_stdin() -> str:

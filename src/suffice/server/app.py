@@ -29,6 +29,7 @@ def create_app(service: Service) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # The default pages load scripts from another host; ``reference`` has a page of its own.
         redoc_url=None,
+        redirect_slashes=False,  # The target would be built from the Host header, which the sender chooses.
     )
     app.state.service = service
     errors.install_error_handlers(app)

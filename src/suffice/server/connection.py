@@ -1,12 +1,13 @@
 """The HTTP server and its socket. A connection whose request head does not arrive in time is closed."""
 
 import asyncio
+import ipaddress
 import socket
 from typing import Any
 
 import h11
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from suffice.errors import InputError
@@ -52,7 +53,7 @@ class HeadTimeoutProtocol(H11Protocol):
             self.transport.close()
 
 
-def build_http_server(app: FastAPI) -> uvicorn.Server:
+def build_http_server(app: ASGIApp) -> uvicorn.Server:
     """Build the server of an application; it is not started."""
     return uvicorn.Server(
         uvicorn.Config(
@@ -77,3 +78,13 @@ def open_socket(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "there is no such port"
         raise InputError(f"Cannot listen on {host}:{port}: {reason}; choose another --port or --host") from error
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -67,14 +67,19 @@ ClientDep = Annotated[Client, Depends(get_client)]
 
 
 async def find_owned_run(service: Service, client: Client, run: str) -> StoredRun:
-    """Return a run of the client. The error does not tell whether another client has such a run."""
+    """Return a run of the client over collections of this service.
+
+    The error does not tell whether another client has such a run.
+    """
     try:
-        # Anything else is no id; a zero byte or half a surrogate pair in it would be an error of the database.
+        # Anything else is not an id; a zero byte or half a surrogate pair in it would be an error of the database.
         stored = await asyncio.to_thread(service.worker.store.get, run) if is_run_id(run) else None
     except KeyError:
         stored = None
     if stored is None or stored.owner != client.id:
         raise ApiError(404, f"You have no run {run!r}")
+    if not service.worker.served.accepts(stored.request):
+        raise ApiError(404, f"The run {run!r} was asked of documents that this service does not serve")
     return stored
 
 

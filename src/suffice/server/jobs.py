@@ -27,7 +27,6 @@ from suffice.server.streaming import parse_last_event_id, stream_response
 router = APIRouter()
 
 _ERRORS = document_errors(401, 404, 422, 429, 500)
-_SEARCH_BATCH = 200  # Runs read at once while searching them.
 
 
 @router.get("/jobs", summary="Your runs, newest first", responses=document_errors(401, 422, 429, 500))
@@ -40,7 +39,15 @@ async def list_jobs(
     q: Annotated[str, Query(max_length=200, description="Only runs whose question has all of these words.")] = "",
 ) -> schema.JobList:
     after = None if cursor is None else _parse_cursor(cursor)
-    found = await asyncio.to_thread(_find_runs, service, client.id, limit + 1, after, status, q)
+    words = q.casefold().split()
+
+    def accept(stored_request: str) -> bool:
+        request = parse_request(stored_request)
+        question = request.question.casefold() if words else ""
+        return service.worker.served.serves(request) and all(word in question for word in words)
+
+    find = service.worker.store.list_runs
+    found = await asyncio.to_thread(find, client.id, limit=limit + 1, after=after, status=status, accept=accept)
     page, has_more = found[:limit], len(found) > limit
     return schema.JobList(
         jobs=[schema.JobSummary(**_summarize_run(stored)) for stored in page],
@@ -94,7 +101,7 @@ async def cancel_job(
     responses={200: {"content": {"application/x-ndjson": {}}}, **document_errors(401, 429, 500)},
 )
 async def export_runs(service: ServiceDep, client: ClientDep) -> StreamingResponse:
-    rows = service.worker.store.iter_export(client.id)
+    rows = service.worker.store.iter_export(client.id, service.worker.served.accepts)
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     headers = {"content-disposition": "attachment; filename=suffice.jsonl"}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
@@ -107,7 +114,7 @@ async def export_runs(service: ServiceDep, client: ClientDep) -> StreamingRespon
     responses={200: {"content": {"application/x-ndjson": {}}}, **document_errors(401, 429, 500)},
 )
 async def read_log(service: ServiceDep, client: ClientDep) -> StreamingResponse:
-    rows = service.worker.store.iter_log(client.id)
+    rows = service.worker.store.iter_log(client.id, service.worker.served.accepts)
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     return StreamingResponse(lines, media_type="application/x-ndjson")
 
@@ -147,26 +154,6 @@ def _gate_outcome(found: WhatIf, chart_width: int | None) -> schema.GateOutcome:
     )
 
 
-def _find_runs(
-    service: Service, owner: str, limit: int, after: tuple[float, str] | None, status: RunStatus | None, text: str
-) -> list[StoredRun]:
-    """Return the newest runs whose question has all words of the text; questions are compared without regard to case."""
-    words = text.casefold().split()
-    found: list[StoredRun] = []
-    while len(found) < limit:
-        batch = service.worker.store.list_runs(
-            owner, limit=_SEARCH_BATCH if words else limit, after=after, status=status
-        )
-        for stored in batch:
-            question = parse_request(stored.request).question.casefold() if words else ""
-            if all(word in question for word in words):
-                found.append(stored)
-        if len(batch) < (_SEARCH_BATCH if words else limit) or not words:
-            break
-        after = (batch[-1].created, batch[-1].id)
-    return found[:limit]
-
-
 async def _job_body(service: Service, stored: StoredRun) -> schema.Job:
     rounds = await asyncio.to_thread(service.worker.store.read_events_of_type, stored.id, "round")
     last = await asyncio.to_thread(service.worker.store.last_event, stored.id)
@@ -175,6 +162,7 @@ async def _job_body(service: Service, stored: StoredRun) -> schema.Job:
         progress=_summarize_progress(stored, [json.loads(event.data) for event in rounds], last),
         report=None if stored.report is None else json.loads(stored.report),
         error=None if stored.error is None else json.loads(stored.error),
+        waiting=await asyncio.to_thread(service.worker.explain_waiting, stored),
     )
 
 

@@ -43,6 +43,8 @@ from suffice.types import Passage, Query, Report, Source
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
+    from starlette.applications import Starlette
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from suffice.jobs.api_keys import ApiKeyStore
 
@@ -201,30 +203,74 @@ def serve_mcp(options: RunOptions, port: int | None, host: str = "127.0.0.1") ->
         with suppress(KeyboardInterrupt):
             server.run("stdio")
         return 0
-    server = build_server(options, api_keys=_require_keys(host), url=f"http://{host}:{port}")
-    with suppress(KeyboardInterrupt):
-        server.run("streamable-http", host=host, port=port)
-    return 0
-
-
-def _require_keys(host: str) -> "ApiKeyStore | None":
-    """Return the API keys for a server that other machines can reach; ``None`` for one that they cannot."""
     from suffice.jobs import database
     from suffice.jobs.api_keys import ApiKeyStore
+    from suffice.server.connection import build_http_server, is_loopback, open_socket
 
-    if host in ("127.0.0.1", "localhost", "::1"):
-        return None
     config = settings.load()
     keys = ApiKeyStore(database.open_engine(database.database_url(config.database_url, config.data_dir)))
-    if not keys.has_any():
+    is_open = not keys.has_any()
+    if is_open and not is_loopback(host):
         raise InputError(
             f"{host} can be reached from other machines and no API key exists; create one with: suffice keys create NAME"
         )
-    return keys
+    http_server = build_http_server(build_http_app(build_server(options), keys, host, is_open=is_open))
+    with suppress(KeyboardInterrupt):
+        http_server.run(sockets=[open_socket(host, port)])
+    return 0 if http_server.started else 1
 
 
-def build_server(options: RunOptions, api_keys: "ApiKeyStore | None" = None, url: str = "") -> "MCPServer":
-    """Build the MCP server with its tools. With ``api_keys``, every HTTP request needs one as a bearer token."""
+def build_http_app(
+    server: "MCPServer", api_keys: "ApiKeyStore", host: str = "127.0.0.1", *, is_open: bool = True
+) -> "Starlette":
+    """Build the HTTP application of a server, which follows the rules of ``suffice serve``.
+
+    While no key exists and ``is_open`` is true, it answers only to this machine; otherwise each request needs a key.
+    """
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from suffice.server.middleware import SecurityMiddleware
+
+    async def needs_key() -> bool:
+        return not is_open or await api_keys.is_required()
+
+    # Where keys are needed, any host name may lead here, as through a proxy.
+    rebinding = None if is_open else TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server.streamable_http_app(host=host, transport_security=rebinding)
+    app.router.redirect_slashes = False
+    app.add_middleware(_KeyMiddleware, api_keys=api_keys, needs_key=needs_key)
+    app.add_middleware(SecurityMiddleware, needs_key=needs_key)
+    return app
+
+
+class _KeyMiddleware:
+    """Lets a request through only with a valid key while one is needed; the key becomes the owner of its session."""
+
+    def __init__(self, app: "ASGIApp", *, api_keys: "ApiKeyStore", needs_key: Callable[[], Awaitable[bool]]) -> None:
+        self._app = app
+        self._api_keys = api_keys
+        self._needs_key = needs_key
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+        from mcp.server.auth.provider import AccessToken
+        from starlette.datastructures import Headers
+
+        from suffice.server.errors import error_response
+
+        if scope["type"] == "http" and await self._needs_key():
+            scheme, _, secret = Headers(scope=scope).get("authorization", "").partition(" ")
+            key = await asyncio.to_thread(self._api_keys.authenticate, secret) if scheme.lower() == "bearer" else None
+            if key is None:
+                message = "A valid key is required; send it as Authorization: Bearer KEY"
+                await error_response(401, message, headers={"www-authenticate": "Bearer"})(scope, receive, send)
+                return
+            scope["user"] = AuthenticatedUser(AccessToken(token=secret, client_id=key.id, scopes=[]))
+        await self._app(scope, receive, send)
+
+
+def build_server(options: RunOptions) -> "MCPServer":
+    """Build the MCP server with its tools."""
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
     from mcp.server.mcpserver.exceptions import ResourceError, ToolError
@@ -238,7 +284,6 @@ def build_server(options: RunOptions, api_keys: "ApiKeyStore | None" = None, url
         instructions=INSTRUCTIONS,
         version=__version__,
         log_level="WARNING",
-        **({} if api_keys is None else _authenticate(api_keys, url)),
     )
 
     def get_session(ctx: Context) -> McpSession:
@@ -331,30 +376,13 @@ def build_server(options: RunOptions, api_keys: "ApiKeyStore | None" = None, url
     return server
 
 
-def _authenticate(api_keys: "ApiKeyStore", url: str) -> dict[str, Any]:
-    from mcp.server.auth.provider import AccessToken
-    from mcp.server.auth.settings import AuthSettings
-    from pydantic import AnyHttpUrl
-
-    class KeyVerifier:
-        async def verify_token(self, token: str) -> AccessToken | None:
-            key = await asyncio.to_thread(api_keys.authenticate, token)
-            return None if key is None else AccessToken(token=token, client_id=key.id, scopes=[])
-
-    return {
-        "token_verifier": KeyVerifier(),
-        "auth": AuthSettings(issuer_url=AnyHttpUrl(url), resource_server_url=None),
-    }
-
-
 def _identify_client(ctx: Any) -> tuple[str, str]:
     """Return who is calling: the API key and the MCP session, each empty where there is none."""
-    from mcp.server.auth.middleware.auth_context import get_access_token
-
-    token = get_access_token()
     request = ctx.request_context.request
-    session_id = "" if request is None else request.headers.get("mcp-session-id", "")
-    return "" if token is None else token.client_id, session_id
+    if request is None:
+        return "", ""
+    user = request.scope.get("user")
+    return "" if user is None else user.username, request.headers.get("mcp-session-id", "")
 
 
 def _with_options(tool: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
@@ -527,7 +555,7 @@ def _format_progress(event: Event) -> str | None:
 
 
 async def _check(shared: SharedSearch, text: str, report_progress: Callable[..., Any]) -> CheckResult:
-    from suffice.claims.audit import TextAudit
+    from suffice.claims.audit import TextAudit, validate_text
     from suffice.claims.checker import default_checker
     from suffice.report.notices import NOTICES
 
@@ -535,6 +563,7 @@ async def _check(shared: SharedSearch, text: str, report_progress: Callable[...,
         raise InputError("The text is empty; there is nothing to check")
     if len(text) > MAX_CHECKED_CHARS:
         raise InputError(f"The text has {len(text):,} characters; check at most {MAX_CHECKED_CHARS:,} at a time")
+    await validate_text(text, "The text")
     end = asyncio.get_running_loop().time() + MAX_CALL_SECONDS
     search = await shared.open(MAX_CALL_SECONDS)
     if search is None:

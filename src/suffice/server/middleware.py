@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from suffice.jobs.database import DatabaseError
 from suffice.server.errors import error_response
 
-MAX_BODY_BYTES = 256 * 1024  # A question has at most 20,000 characters, and documents are not uploaded.
+MAX_BODY_BYTES = 256 * 1024  # A question is short, and documents are not uploaded.
 BODY_TIMEOUT = 15.0  # Seconds within which a body must arrive.
 DRAIN_TIMEOUT = 2.0  # Seconds for which an oversized body is still read.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
@@ -24,7 +24,7 @@ _TEXT_TYPES: dict[str, Any] = {
 
 def option_fields(names: Iterable[str], *, with_aliases: bool) -> dict[str, tuple[Any, Any]]:
     """Return the type and the pydantic field of each option, with the range that a request may use."""
-    types = {**get_type_hints(RunOptions), **_TEXT_TYPES}
+    types: dict[str, Any] = {**{each.name: each.type for each in fields(RunOptions)}, **_TEXT_TYPES}
     defaults = {field.name: field.default for field in fields(RunOptions)}
     found = {}
     for name in names:

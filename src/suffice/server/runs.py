@@ -106,7 +106,7 @@ async def submit_run(
     client: Client,
     request: schema.SimpleRequest,
     *,
-    tier: str = "standard",
+    tier: str | None = None,
     priority: Priority = Priority.NORMAL,
     idempotency_key: str | None = None,
 ) -> StoredRun:
@@ -130,12 +130,13 @@ async def submit_run(
         except QuotaExceeded as error:
             headers = {"retry-after": str(error.retry_after)}
             raise ApiError(429, str(error), retryable=True, headers=headers) from error
-    if idempotency_key is not None and parse_request(stored.request) != job:
+    served, earlier = service.worker.served, parse_request(stored.request)
+    if idempotency_key is not None and not (earlier == served.bind(job) and served.serves(earlier)):
         raise ApiError(409, f"Idempotency-Key {idempotency_key!r} was used for another request; choose a new one")
     return stored
 
 
-def _choose_options(service: Service, client: Client, request: schema.SimpleRequest, tier: str) -> RunOptions:
+def _choose_options(service: Service, client: Client, request: schema.SimpleRequest, tier: str | None) -> RunOptions:
     """Return the options of a request with the service's model and the client's limit on the cost."""
     options: RunOptions = request.options.to_options()
     if options.model is not None and options.model not in service.allowed_models:

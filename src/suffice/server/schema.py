@@ -94,7 +94,7 @@ class RunRequest(SimpleRequest):
         {"question": "How long is the notice period?", "options": {"max_rounds": 3, "collections": ["default"]}},
         {"question": "Who decides about the budget?", "complexity_tier": "deep", "async": True},
     )
-    complexity_tier: Literal["auto", "simple", "standard", "deep"] = Field("standard", description=OPTIONS["tier"].doc)
+    complexity_tier: Literal["auto", "simple", "standard", "deep"] | None = Field(None, description=OPTIONS["tier"].doc)
     stream: bool = Field(False, description="Answer with server-sent events.")
     asynchronous: bool = Field(False, alias="async", description="Answer at once with the id of the job.")
     priority: PriorityName = "normal"
@@ -204,6 +204,7 @@ class Job(JobSummary):
     progress: JobProgress
     report: dict[str, Any] | None
     error: ErrorDetail | None
+    waiting: str | None = Field(description="Why the run waits for a worker that is not there, if it does.")
 
 
 class JobList(BaseModel):

@@ -7,6 +7,7 @@ file, so line numbers, pages and wording are those of the citation.
 import asyncio
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -17,7 +18,7 @@ from fastapi import Path as PathParameter
 from pydantic import BaseModel
 
 from suffice.errors import SufficeError
-from suffice.jobs.requests import parse_request
+from suffice.jobs.requests import parse_request, resolve_collections
 from suffice.jobs.store import StoredRun
 from suffice.report.bibliography import build_csl, render_bibtex
 from suffice.report.excerpt_html import merge_spans
@@ -38,6 +39,7 @@ _NEIGHBOURS = 1  # Chunks before and after one that has no lines, such as a slid
 _MAX_LINES = 2000
 _MAX_MARKED_CHARS = 400  # A longer quote is shown by its lines alone.
 _LINES = re.compile(r":(\d+)-(\d+)$")
+_WORD = re.compile(r"[^\s*_`]+")  # Between the marks of emphasis.
 CHANGED_REMARK = "The file has changed since it was read; this is the passage as it was cited."
 STORED_REMARK = "This is the passage as the run read it."
 
@@ -76,14 +78,14 @@ async def get_source(
         raise ApiError(404, f"The report of {run.id!r} has no source [{number}]")
     passages = await asyncio.to_thread(_find_passages, service, run, report, source)
     lines, remark = await asyncio.to_thread(_open_passage, passages, _list_roots(service, run), context)
-    stretches = list_stretches(report, source)
+    marked = await asyncio.to_thread(_mark_lines, lines, list_stretches(report, source), passages)
     return SourceText(
         id=source.id,
         title=source.title,
         type=source.type,
         location=source.location,
         url=source.url,
-        lines=_mark_lines(lines, stretches, passages),
+        lines=marked,
         remark=remark,
     )
 
@@ -152,10 +154,8 @@ def _normalize_passage(passage: dict[str, Any]) -> dict[str, Any]:
 
 def _list_roots(service: Service, run: StoredRun) -> list[Path]:
     """Return the files and folders that the run was allowed to search."""
-    collections = service.worker.collections
-    names = parse_request(run.request).collections or tuple(collections)
-    paths = [path for name in names for path in collections.get(name, ()) if "://" not in path]
-    return [Path(path).resolve() for path in paths]
+    docs = resolve_collections(parse_request(run.request), service.worker.collections).scope.docs
+    return [Path(path).resolve() for path in docs if "://" not in path]
 
 
 def _open_passage(
@@ -268,7 +268,7 @@ def _mark_lines(
 def _locate_stretch(
     text: str, lines: Sequence[tuple[int | None, str]], starts: Sequence[int], stretch: Excerpt
 ) -> tuple[int, int] | None:
-    """Return where a stretch stands in the text: by its line numbers, or else by its words."""
+    """Return where a stretch is in the text: by its line numbers, or else by its words."""
     if match := _LINES.search(stretch.location):
         first, last = int(match[1]), int(match[2])
         inside = [i for i, (number, _) in enumerate(lines) if number is not None and first <= number <= last]
@@ -283,11 +283,20 @@ def _find_text(text: str, wanted: str, start: int = 0, end: int | None = None) -
     at = text.find(wanted, start, end)
     if at >= 0:
         return at, at + len(wanted)
-    words = wanted.split()
-    if not 0 < len(words) <= 600:
+    needle = " ".join(_WORD.findall(wanted))
+    if not needle:
         return None
-    match = re.compile(r"[\s*_`]+".join(map(re.escape, words))).search(text, start, end)
-    return match.span() if match else None
+    words = list(_WORD.finditer(text, start, end))
+    at = " ".join(word[0] for word in words).find(needle)
+    if at < 0:
+        return None
+    joined_starts = list(accumulate((len(word[0]) + 1 for word in words), initial=0))
+
+    def place(offset: int) -> int:
+        i = bisect_right(joined_starts, offset) - 1
+        return words[i].start() + offset - joined_starts[i]
+
+    return place(at), place(at + len(needle) - 1) + 1
 
 
 def _squeeze(text: str) -> str:

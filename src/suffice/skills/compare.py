@@ -26,14 +26,13 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _CRITERIA = re.compile(
-    r"\s*[,;:]?\s*\b(?:by|on|in terms of|with (?:regard|respect) to|regarding|according to|based on|for their|criteria:?)"
-    r"\s+(.+)$",
-    re.IGNORECASE | re.DOTALL,
+    r" ?[,;:]? ?\b(?:by|on|in terms of|with (?:regard|respect) to|regarding|according to|based on|for their|criteria:?) (.+)",
+    re.IGNORECASE,
 )
 _SEPARATOR = re.compile(
-    r"\s*(?:,\s*(?:and|or)?|;|\bversus\b|\bvs\.?(?=\s)|\band\b|\bwith\b|\bor\b|\bto\b|\bagainst\b)\s+", re.I
+    r" ?(?:, ?(?:and|or)?|;|\bversus\b|\bvs\.?(?= )|\band\b|\bwith\b|\bor\b|\bto\b|\bagainst\b) ", re.I
 )
-_TAIL = re.compile(r"\s+(?:compare|differ)\b.*$", re.IGNORECASE)
+_TAIL = re.compile(r" (?:compare|differ)\b.*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def parse_comparison(task: str) -> ComparisonTask:
     >>> parse_comparison("asyncio vs threading by memory and speed")
     ComparisonTask(alternatives=('asyncio', 'threading'), criteria=('memory', 'speed'))
     """
-    text = task.strip().rstrip("?.! ")
+    text = " ".join(task.split()).rstrip("?.! ")
     criteria: tuple[str, ...] = ()
     if found := _CRITERIA.search(text):
         criteria, text = _split(found[1])[:MAX_CRITERIA], text[: found.start()]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
-from suffice.answers import Heading, Paragraph, Statement
+from suffice.answers import Paragraph, SectionHeading, Statement
 from suffice.claims.verify import Checked
 from suffice.skills.hooks import SkillCode, SkillContext
 from suffice.text.parts import parse_parts
@@ -17,7 +17,7 @@ class EmailSkill(SkillCode):
     async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
         # A mail has paragraphs, not sections.
         body = [
-            Paragraph((Statement(f"**{part.text.rstrip(':')}**"),)) if isinstance(part, Heading) else part
+            Paragraph((Statement(f"**{part.text.rstrip(':')}**"),)) if isinstance(part, SectionHeading) else part
             for part in written.draft.parts
         ]
         subject = " ".join(context.run.task.split()).rstrip("?.! ")

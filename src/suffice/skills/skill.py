@@ -33,7 +33,7 @@ MAX_FILE_CHARS = 50_000  # A longer instruction would crowd out the evidence.
 # documents must not send them anywhere.
 OPTION_NAMES = (
     *("strategy", "memory", "stop", "tier", "max_rounds", "max_queries", "max_sources", "max_seconds", "max_tokens"),
-    *("k", "per_round", "alpha", "with_leads", "interventions", "review", "panel", "strict"),
+    *("k", "per_round", "alpha", "interventions", "review", "panel", "strict"),
 )
 _PREFIX = "suffice-"
 _FIELDS = ("activates", "options", "queries", "hooks")
@@ -138,7 +138,7 @@ def _get_own_values(head: Mapping[str, Any], fail: Any) -> dict[str, str]:
 def _parse_options(text: str, fail: Any) -> dict[str, Any]:
     """Parse ``tier=deep, stop=fixed(3), panel=true``; a comma inside brackets belongs to the value."""
     options: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in re.split(r",(?![^()]*\))", text))):
+    for part in filter(None, (part.strip() for part in re.split(r",(?![^()]{0,200}\))", text))):
         name, separator, value = (piece.strip() for piece in part.partition("="))
         if not separator or name not in OPTION_NAMES:
             raise fail(f"suffice-options: {part!r} is not one of NAME=VALUE with {', '.join(OPTION_NAMES)}")

@@ -31,7 +31,7 @@ _GENERAL = content_stems("timeline history chronology events dates when year hap
 
 @dataclass(frozen=True, order=True)
 class PartialDate:
-    """A date of which month and day may be open (0). A decade stands for its first year."""
+    """A date of which month and day may be open (0). A decade counts as its first year."""
 
     year: int
     month: int = 0

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Mapping, Sized
 from typing import Protocol
 
 from suffice.types import Bounds, Usage
@@ -29,6 +29,8 @@ class Budget:
         self, bounds: Bounds, usage: UsageSource, queries: Sized, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.bounds = bounds
+        self.origins: Mapping[str, str] = {}
+        """Where each bound comes from, in words."""
         self._usage = usage
         self._queries = queries
         self._clock = clock

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Names of the passage in one query. With two, recall after two rounds of MuSiQue falls from .80 to .75.
 _MAX_ENTITIES = 5
-_PATH_SEPARATORS = re.compile(r"\s+[>›»/|]\s+")
+_PATH_SEPARATORS = re.compile(r"(?<!\s)\s+[>›»/|]\s+")
 _NUMBERING = re.compile(r"^\d+(?:\.\d+)*\.\s+")
 _WORD = re.compile(r"[\w][\w'’./+#-]*[\w+#]|\w")
 _MAX_TITLE_WORDS = 8
@@ -105,7 +105,7 @@ class FollowUpQueue:
 
     def _find_bridges(self, passage: Passage, title: str) -> list[str]:
         """Return names of a passage that no query has used, the one in the sentence nearest to the question first."""
-        if passage.kind == "code":  # Capitals in code are no names.
+        if passage.kind == "code":  # Capitals in code are not names.
             return []
         found: dict[str, float] = {}
         for start, end in split_sentences(passage.text):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy
 
 # Passages are selected by 0.65 · nearness to the topic − 0.35 · nearness to known passages (values of the source system, see
-# docs/sources.md). This is only as good as the hypothetical answers: where topics stand for themselves, choosing 5 of 15
+# docs/sources.md). This is only as good as the hypothetical answers: where the topics themselves are used, choosing 5 of 15
 # this way found less than the search's own order (MuSiQue, recall at round 2: .675 against .825).
 UTILITY_WEIGHT, REDUNDANCY_WEIGHT = 0.65, 0.35
 MAX_CHUNKS = 15  # Passages that are chosen from. Value of the source system, see docs/sources.md.

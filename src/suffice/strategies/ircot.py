@@ -15,7 +15,7 @@ from suffice.types import Query
 
 _ANSWER_PATTERN = re.compile(r"(?:^|.*\s)answer is:?\s*(.*)", re.IGNORECASE | re.DOTALL)
 _CONCLUSION_PATTERN = re.compile(r"(?:thus|so|therefore|hence|that is,)(?![\w-])", re.IGNORECASE)
-_CALCULATION_PATTERN = re.compile(r"\d[\d,.]*\s*[-+−–*×/÷]\s*\d[\d,.]*\s*=\s*\d")
+_CALCULATION_PATTERN = re.compile(r"(?<!\d)(?<!\d[,.])\d[\d,.]*+\s*+[-+−–*×/÷]\s*+\d[\d,.]*+\s*+=\s*+\d")
 
 
 class IRCoTStrategy:

@@ -23,7 +23,7 @@ from suffice.types import Note, Query
 MAX_LOOKUPS = 3
 _MAX_STEPS = 20  # Earlier steps that the prompt shows.
 _MAX_THOUGHT_CHARS = 300
-_ACTION_PATTERN = re.compile(r"\s*(search|lookup|finish)\s*(?:\[(.*?)\]?)?\s*", re.IGNORECASE | re.DOTALL)
+_ACTION_PATTERN = re.compile(r"(search|lookup|finish)\s*+(\[.*)?", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,11 @@ class ReActStrategy:
 
 def parse_action(answer: ReActStepResponse) -> Action | None:
     """Return the action, also if the model wrote it as ``Search[words]``; ``None`` if it is not one of the three."""
-    match = _ACTION_PATTERN.fullmatch(answer.action)
+    match = _ACTION_PATTERN.fullmatch(answer.action.strip())
     if match is None:
         return None
-    return Action(match.group(1).lower(), " ".join((answer.argument or match.group(2) or "").split()))
+    written = (match.group(2) or "").removeprefix("[").removesuffix("]")
+    return Action(match.group(1).lower(), " ".join((answer.argument or written).split()))
 
 
 def find_fault(answer: ReActStepResponse, run: RunView) -> str:

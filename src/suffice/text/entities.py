@@ -32,7 +32,8 @@ _CLAUSE_BREAK = re.compile(
 )
 # "Give a comprehensive account of", "Write an in-depth overview on", "Explain", "Summarise what is known about".
 _INSTRUCTION = re.compile(
-    r"^\W*(?:please |can you |could you )?(?:(?:give|write|provide|prepare|produce|create|draft)(?: me| us)? (?:an? |the )?|an? |the )?"
+    r"^\W*(?:please |can you |could you )?"
+    r"(?:(?:give|write|provide|prepare|produce|create|draft)(?: me| us)? (?:an? |the )?|an? |the )?"
     r"(?:(?:comprehensive|detailed|in-depth|brief|short|full|thorough|complete|general|concise),? (?:and )?){0,3}"
     r"(?:account|overview|summary|report|description|explanation|analysis|introduction|review|survey|briefing|discussion) "
     r"(?:of|on|about|to) |^\W*(?:please |can you |could you )?"

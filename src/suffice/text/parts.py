@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from suffice.answers import Finding, FindingList, Heading, Paragraph, Part, Quotation, Statement, Table, Verbatim
+from suffice.answers import (
+    DraftTable,
+    Finding,
+    FindingList,
+    Paragraph,
+    Part,
+    Quotation,
+    SectionHeading,
+    Statement,
+    Verbatim,
+)
 from suffice.text.citations import list_handles, replace_citations, skip_citations, strip_citations
 from suffice.text.markdown import get_parser, mask_inline_code
 from suffice.text.quotations import read_cells, render_in_line, render_quotation
@@ -21,7 +31,7 @@ _END_MARKS = ".!?…:"
 
 
 @dataclass
-class _List:
+class _OpenList:
     """A list that is open while the parser's tokens are read."""
 
     marker: str
@@ -38,7 +48,7 @@ def parse_parts(markdown: str) -> tuple[Part, ...]:
 
 
 def _read_tokens(tokens: "Sequence[Token]") -> Iterator[Part]:
-    lists: list[_List] = []
+    lists: list[_OpenList] = []
     quotes = 0
     row: list[str] = []
     header: tuple[str, ...] = ()
@@ -47,7 +57,7 @@ def _read_tokens(tokens: "Sequence[Token]") -> Iterator[Part]:
         opener = tokens[number - 1].type if number else ""
         match token.type:
             case "bullet_list_open" | "ordered_list_open":
-                lists.append(_List("-" if token.type.startswith("bullet") else "1."))
+                lists.append(_OpenList("-" if token.type.startswith("bullet") else "1."))
             case "bullet_list_close" | "ordered_list_close":
                 lists.pop()
             case "list_item_open":
@@ -68,10 +78,10 @@ def _read_tokens(tokens: "Sequence[Token]") -> Iterator[Part]:
             case "tr_close":
                 rows.append(build_statement(" | ".join(row)))
             case "table_close":
-                yield Table(header, tuple(rows))
+                yield DraftTable(header, tuple(rows))
                 rows = []
             case "inline" if opener == "heading_open":
-                yield Heading(" ".join(token.content.split()), int(tokens[number - 1].tag[1:]))
+                yield SectionHeading(" ".join(token.content.split()), int(tokens[number - 1].tag[1:]))
             case "inline" if opener in ("th_open", "td_open"):
                 row.append(" ".join(token.content.split()).replace("|", "\\|"))
             case "inline":
@@ -150,11 +160,11 @@ def _render_part(
     part: Part, counts: dict[tuple[int, str], int], get_handle: Callable[[Quotation], str], number: Callable[[str], str]
 ) -> str:
     match part:
-        case Heading(text, level):
+        case SectionHeading(text, level):
             return f"{'#' * level} {replace_citations(text, number)}"
         case Quotation():
             return render_quotation(part, number(get_handle(part)))
-        case Table(header, rows):
+        case DraftTable(header, rows):
             rule = " | ".join(["---"] * len(header))
             lines = [" | ".join(header), rule, *(_render_statement(row, number) for row in rows)]
             return "\n".join(f"| {line} |" for line in lines)

@@ -9,24 +9,22 @@ from functools import lru_cache
 from typing import Literal
 
 from suffice.text.descriptions import find_descriptions
-from suffice.text.entities import content_stems, extract_entities, strip_instruction
+from suffice.text.entities import content_stems, extract_entities, extract_facets, strip_instruction
 from suffice.text.languages import ENGLISH, STEMMED_LANGUAGES, detect_language
 
 QuestionKind = Literal["fact", "setting", "howto", "list", "comparison", "broad"]
 
 _MANY_WORDS = 8  # A question with more content words may need several passages.
 # In the order in which they are tried: the first match decides.
-_KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("comparison", r"\b(?:compare[ds]?|contrast|differences?|differs?|different from|versus|vs|unterschied\w*|vergleich\w*"
-         r"|différences?|diferencias?)\b|\bboth\b"),
-        ("setting", r"\bdefaults?\b|\b(?:setting|option|parameter|flag|environment variable)\b"),
-        ("list", r"^(?:list|enumerate|name)\b|^(?:what|which) (?:are|were) (?:all )?the\b"
-         r"|^(?:\w+ )?(?:what|which) (?:[\w-]+ ){0,3}[\w-]*[^\Wsui]s (?:are|were|does|do|can|exist|have)\b"),
-        ("howto", r"^how (?:do|does|can|could|should|would|to)\b|^(?:wie kann|comment|cómo)\b"),
-    )
-)  # fmt: skip
+_KIND_PATTERNS: dict[QuestionKind, str] = {
+    "comparison": r"\b(?:compare[ds]?|contrast|differences?|differs?|different from|versus|vs|unterschied\w*|vergleich\w*"
+    r"|différences?|diferencias?)\b|\bboth\b",
+    "setting": r"\bdefaults?\b|\b(?:setting|option|parameter|flag|environment variable)\b",
+    "list": r"^(?:list|enumerate|name)\b|^(?:what|which) (?:are|were) (?:all )?the\b"
+    r"|^(?:\w+ )?(?:what|which) (?:[\w-]+ ){0,3}[\w-]*[^\Wsui]s (?:are|were|does|do|can|exist|have)\b",
+    "howto": r"^how (?:do|does|can|could|should|would|to)\b|^(?:wie kann|comment|cómo)\b",
+}
+_KINDS = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KIND_PATTERNS.items()]
 _CHOICE = re.compile(r"\s(?P<one>[^\s,?:][^,?:]{0,59}?),? (?:or|oder|ou|o) (?P<other>[^,?]{2,60})\?\s*$")
 _PAIR = re.compile(
     r"\b(?:between|compare|contrast|zwischen|vergleiche|entre)\s+(?P<one>.{2,60}?)\s+(?:and|with|to|und|mit|et|y)\s+"
@@ -34,10 +32,13 @@ _PAIR = re.compile(
     re.IGNORECASE,
 )
 _VERSUS = re.compile(
-    r"(?P<one>[\w.`()-]+(?: [\w.`()-]+){0,2}?)\s+(?:versus|vs\.?|differs? from|compared? (?:with|to))\s+(?P<other>[\w.`() -]{2,60})",
+    r"(?P<one>[\w.`()-]+(?: [\w.`()-]+){0,2}?)\s+(?:versus|vs\.?|differs? from|compared? (?:with|to))\s+"
+    r"(?P<other>[\w.`() -]{2,60})",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r"^(?:the|an?|der|die|das|eine?[mnr]?|le|la|les|une?|el|los|las)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(
+    r"^.*\b(?:of|the|an?|does|do|is|are|der|die|das|eine?[mnr]?|le|la|les|une?|el|los|las)\s+", re.IGNORECASE
+)
 _TAIL = re.compile(r"\s+(?:in|on|at|for|of|with|by|when|if|im|bei|für|dans|pour|en|para)\s.*$", re.IGNORECASE)
 
 
@@ -97,6 +98,7 @@ def _find_sides(wording: str) -> tuple[str, ...]:
     """Return the two things that are compared: "A and B", "A with B", "A versus B", else the first two names."""
     match = _PAIR.search(wording) or _VERSUS.search(wording)
     if match is None:
-        return tuple(extract_entities(wording)[:2]) if len(extract_entities(wording)) > 1 else ()
-    sides = (_TAIL.sub("", _ARTICLE.sub("", match[side].strip(" `'\""))).strip(" `'\"") for side in ("one", "other"))
+        names = [facet.text for facet in extract_facets(wording) if facet.is_named]
+        return tuple(names[:2]) if len(names) > 1 else ()
+    sides = (_ARTICLE.sub("", _TAIL.sub("", match[side].strip(" `'\""))).strip(" `'\"") for side in ("one", "other"))
     return tuple(side for side in sides if side)

@@ -28,7 +28,7 @@ class TuningTask:
 
 
 def load_suite(path: Path) -> list[TuningTask]:
-    """Return the tasks of a file; raise ``InputError`` for a line that is no task."""
+    """Return the tasks of a file; raise ``InputError`` for a line that is not a task."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

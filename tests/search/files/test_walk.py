@@ -1,5 +1,8 @@
 """Listing of files."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,3 +88,70 @@ def test_files_that_cannot_be_read_are_skipped_with_advice(tmp_path: Path) -> No
 def test_missing_root_raises_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="missing does not exist"):
         list_files([tmp_path / "missing"])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ignored", "kept"),
+    [
+        ("*.log", "a.log deep/er/b.log", "a.log.md"),
+        ("/top.md", "top.md", "deep/top.md"),
+        ("deep/", "deep/a.md x/deep/b.md", "deep.md"),
+        ("deep/*.md", "deep/a.md", "x/deep/a.md deep/er/a.md"),
+        ("**/er/*.md", "er/a.md deep/er/b.md", "deep/er.md"),
+        ("deep/**/z.md", "deep/z.md deep/a/b/z.md", "z.md"),
+        ("deep/**", "deep/a.md deep/b/c.md", "a.md"),
+        ("note[0-9].md", "note1.md", "notex.md"),
+        ("note[^0-9].md", "notex.md", "note1.md"),
+        (r"\#a.md", "#a.md", "a.md"),
+        (r"a\*.md", "a*.md", "ab.md"),
+        ("a?c.md  ", "abc.md", "ac.md"),
+        ("# a.md", "", "a.md"),
+        ("*\n!keep.md", "a.md", "keep.md"),
+    ],
+)
+def test_patterns_mean_what_git_means(tmp_path: Path, pattern: str, ignored: str, kept: str) -> None:
+    make(tmp_path, *ignored.split(), *kept.split())
+    (tmp_path / ".gitignore").write_text(pattern + "\n")
+    assert set(names(tmp_path)) == set(kept.split())
+
+
+# Each of these kept the program busy, or waiting, for ever; so they are tried in a process that can be ended.
+@pytest.mark.attack("hostile folders")
+@pytest.mark.parametrize("kind", ["stars", "folders", "pipe", "device", "huge"])
+def test_a_hostile_gitignore_neither_hangs_nor_hides_the_files_beside_it(tmp_path: Path, kind: str) -> None:
+    make(tmp_path, "a" * 250, "good.md")
+    gitignore = tmp_path / ".gitignore"
+    if kind == "stars":
+        gitignore.write_text("a*" * 25 + "b\n")
+    elif kind == "folders":
+        make(tmp_path, "a/" * 60 + "deep.md")
+        gitignore.write_text("**/a/" * 25 + "b\n")
+    elif kind == "pipe":
+        os.mkfifo(gitignore)
+    elif kind == "device":
+        gitignore.symlink_to("/dev/zero")
+    else:
+        gitignore.write_text("*.md\n" * 100_000)
+    code = "import sys, pathlib, suffice.search.files as f; print(f.list_files([pathlib.Path(sys.argv[1])]))"
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert "good.md" in completed.stdout, completed.stderr
+    assert (kind in ("pipe", "device", "huge")) == ("its patterns are not used" in completed.stdout)
+
+
+@pytest.mark.attack("hostile folders")
+def test_deeply_nested_folders_do_not_hide_the_files_beside_them(tmp_path: Path) -> None:
+    make(tmp_path, "good.md")
+    start, depth = os.getcwd(), 1_200
+    os.chdir(tmp_path)
+    for _ in range(depth):
+        os.mkdir("d")
+        os.chdir("d")
+    try:
+        found = list_files([tmp_path])
+    finally:  # By hand, because shutil.rmtree recurses.
+        for _ in range(depth):
+            os.chdir("..")
+            os.rmdir("d")
+        os.chdir(start)
+    assert [path.name for path in found.files] == ["good.md"]

@@ -18,7 +18,7 @@ from suffice.errors import PageError, SearchError
 from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
 from suffice.search.isolation.pool import WorkerPool
 
-LIMITS = Limits(memory_bytes=1 << 30, cpu_seconds=5, seconds=10, output_bytes=1 << 20)
+LIMITS = Limits(memory_bytes=1 << 30, cpu_seconds=30, seconds=120, output_bytes=1 << 20)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_threads_share_the_pool(pool: WorkerPool) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(120)
     assert sorted(results) == list(range(12))
 
 
@@ -138,13 +138,13 @@ def test_single_jobs_get_a_turn_during_a_long_sequence(pool: WorkerPool) -> None
         assert pool.run(job("add", 1, 1), int) == 2
         assert consumer.is_alive()
     finally:
-        consumer.join(20)
+        consumer.join(120)
 
 
 def test_cancelling_kills_the_job() -> None:
     async def main() -> float:
         started = time.monotonic()
-        task = asyncio.create_task(workers.run_async(job("sleep", 9.0), float))
+        task = asyncio.create_task(workers.run_async(job("sleep", 100.0), float))
         await asyncio.sleep(0.3)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -153,7 +153,7 @@ def test_cancelling_kills_the_job() -> None:
 
     workers = WorkerPool(1)
     started = asyncio.run(main())  # It waits for its threads.
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
     workers.close()
 
 
@@ -162,7 +162,7 @@ def test_a_forked_process_gets_workers_of_its_own(tmp_path: Path) -> None:
 import os, sys
 from suffice.search.isolation.jobs import IsolatedJob, Limits
 from suffice.search.isolation.pool import get_pool
-job = IsolatedJob("os:getpid", (), Limits(1 << 30, 5, 10, 1 << 20))
+job = IsolatedJob("os:getpid", (), Limits(1 << 30, 30, 120, 1 << 20))
 mine = get_pool().run(job, int)
 child = os.fork()
 if child == 0:
@@ -170,7 +170,7 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 assert get_pool().run(job, int) == mine
 """
-    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert (completed.returncode, completed.stderr) == (0, "")
 
 
@@ -181,9 +181,9 @@ import sys; sys.path.remove("")
 from suffice.search.isolation.jobs import IsolatedJob, Limits
 from suffice.search.isolation.pool import get_pool
 sys.path.insert(0, "")
-print(get_pool().run(IsolatedJob("operator:add", (1, 2), Limits(1 << 30, 5, 10, 1 << 20)), int))
+print(get_pool().run(IsolatedJob("operator:add", (1, 2), Limits(1 << 30, 30, 120, 1 << 20)), int))
 """
-    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert completed.stdout == "3\n", completed.stderr
     assert not (tmp_path / "pwned").exists()
 
@@ -194,7 +194,7 @@ import sys, threading
 sys.path.append(sys.argv[1])
 from suffice.search.isolation.jobs import IsolatedJob, Limits
 from suffice.search.isolation.pool import get_pool
-limits = Limits(1 << 30, 30, 30.0, 1 << 20)
+limits = Limits(1 << 30, 300, 300.0, 1 << 20)
 print(get_pool().run(IsolatedJob("isolated_jobs:get_pid", (), limits), int), flush=True)
 get_pool().run(IsolatedJob("isolated_jobs:" + sys.argv[2], (), limits), int)
 """
@@ -222,9 +222,9 @@ def test_no_process_outlives_its_parent(how: signal.Signals) -> None:
     child = int(parent.stdout.readline())
     time.sleep(0.2)
     parent.send_signal(how)
-    parent.wait(20)
+    parent.wait(60)
     parent.stdout.close()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while is_running(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_running(child)

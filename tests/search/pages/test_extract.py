@@ -11,7 +11,7 @@ from suffice.search.pages import extract
 from suffice.search.pages.extract import extract_isolated
 from suffice.search.pages.fetch import FetchedPage
 
-LOW = msgspec.structs.replace(extract.LIMITS, cpu_seconds=1, seconds=10.0)
+LOW = msgspec.structs.replace(extract.LIMITS, cpu_seconds=1, seconds=60.0)
 
 
 def page(body: str) -> FetchedPage:
@@ -28,7 +28,7 @@ def test_page_of_comments_does_not_hang() -> None:
 
     started = time.monotonic()
     assert "The heron waits at the pond." in asyncio.run(main())
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 240
 
 
 def test_errors_of_the_page_come_back() -> None:

@@ -106,7 +106,7 @@ def test_slow_page_times_out(web, path, monkeypatch):
     start = time.monotonic()
     with pytest.raises(PageError, match=r"in time|longer than"):
         read(web, path)
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 25
 
 
 def test_robots_txt_is_fetched_once_and_its_failure_blocks_the_site():
@@ -196,7 +196,8 @@ def test_result_without_url_is_not_read(web):
 
 
 def test_pages_read_before_the_timeout_are_returned(web):
-    read = enriched(web, results(web, "/pages/salt", "/slow/1"), seconds=1.5)
+    enriched(web, results(web, "/pages/birds"))  # The process that reads pages is running now.
+    read = enriched(web, results(web, "/pages/salt", "/slow/1"), seconds=5)
     assert names(read) == ["salt"]
     assert [failure.kind for failure in read.failures] == ["TimeoutError"]
 

@@ -10,17 +10,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from suffice.models.extractive.ranking import Candidate, QuestionWords, find_stems, load_weights
+from suffice.models.extractive.ranking import QuestionWords, RankedPassage, find_stems, load_weights
 from suffice.models.extractive.steps import StepsTaken, read_steps
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question, asks_in_steps
 
-CHAIN_FEATURES = ("rank", "words", "cosine", "titled", "chain", "rest", "step", "read", "direct")
+CHAIN_FEATURES = ("words", "cosine", "titled", "rest", "step", "read", "direct")
 _MAX_ANCHORS = 12
 _MAX_COVERAGE = 0.9  # A passage that has this share of the question's words in one sentence answers it alone.
 _MIN_PROSE = 0.9  # Share of the units.
-_MIN_WORDS = 5  # A shorter question has no room for two steps.
+_MIN_WORDS = 5  # A shorter question that describes nothing has no room for two steps.
 _MIN_READ = 0.05  # Added to the highest probability, so that low ones stay low where nothing was found.
 
 
@@ -28,20 +28,20 @@ _MIN_READ = 0.05  # Added to the highest probability, so that low ones stay low 
 class Chain:
     """The passages ranked as steps of a chain, and what the steps led to."""
 
-    ranked: tuple[Candidate, ...]
+    ranked: tuple[RankedPassage, ...]
     taken: StepsTaken
 
-    def find_answer(self, candidate: Candidate) -> AnswerSpan | None:
+    def find_answer(self, candidate: RankedPassage) -> AnswerSpan | None:
         """Return what the reader found in a passage after the steps; ``None`` if nothing."""
         found = (answer for answer in self.taken.answers if answer.source is candidate.passage)
         return next((answer.span for answer in found), None)
 
-    def restate(self, candidate: Candidate) -> str:
+    def restate(self, candidate: RankedPassage) -> str:
         """Return the question as a passage answers it, with names for what was described; empty if that is not probable."""
         return self.taken.restate(candidate.passage)
 
 
-def follow_chain(question: Question, ranked: Sequence[Candidate], reader: PassageReader | None) -> Chain | None:
+def follow_chain(question: Question, ranked: Sequence[RankedPassage], reader: PassageReader | None) -> Chain | None:
     """Return the passages as steps of a chain; ``None`` if one passage is expected to answer the question."""
     if not needs_steps(question, ranked):
         return None
@@ -55,32 +55,29 @@ def follow_chain(question: Question, ranked: Sequence[Candidate], reader: Passag
     return Chain(tuple(sorted(scored, key=lambda candidate: -candidate.score)), taken)
 
 
-def needs_steps(question: Question, ranked: Sequence[Candidate]) -> bool:
+def needs_steps(question: Question, ranked: Sequence[RankedPassage]) -> bool:
     """Whether the answer must be put together from several passages: no sentence has the question's words, and all is prose.
 
     Manuals and source code, with their lists, tables and examples, answer in one place even if they use other words. So does a
     conversation: the titles of its messages are their speakers, who lead nowhere.
     """
-    if not asks_in_steps(question.text) or len(content_stems(question.text)) < _MIN_WORDS:
-        return False
     units = [unit for candidate in ranked for unit in candidate.units]
-    if not units or ranked[0].passage.kind == "chat":
+    is_long = question.kind == "fact" and len(content_stems(question.text, question.language)) >= _MIN_WORDS
+    if not (is_long or asks_in_steps(question.text)) or not units or ranked[0].passage.kind == "chat":
         return False
     prose = sum(unit.block.format == "prose" for unit in units)
     return max(unit.coverage for unit in units) < _MAX_COVERAGE and prose >= _MIN_PROSE * len(units)
 
 
 def compute_chain_features(
-    question: Question, ranked: Sequence[Candidate], taken: StepsTaken
+    question: Question, ranked: Sequence[RankedPassage], taken: StepsTaken
 ) -> list[tuple[float, ...]]:
     """Return a row of ``CHAIN_FEATURES`` for each passage.
 
-    rank    1 / place in the search
     words   weight of the question's words that the passage has
     cosine  similarity of the passage and the question
     titled  the best anchor that names the title: its share of the question's words, times how rare the name is
-    chain   weight of the question's words that passage and anchor have together
-    rest    weight of those that only the passage has
+    rest    weight of the question's words that an anchor leaves to the passage, times the anchor's share of them
     step    how probable it is that the passage names what the question describes
     read    how probable it is that it holds the answer after the steps that the question describes
     direct  how probable it is that it answers the question as it is asked
@@ -98,26 +95,24 @@ def compute_chain_features(
     rows = []
     for number, candidate in enumerate(ranked):
         title = titles[number]
-        titled = chain = rest = 0.0
+        titled = rest = 0.0
         for anchor in anchors:
             if anchor == number or (
                 title and titles[anchor] == title
             ):  # A document that repeats its title is no chain.
                 continue
             of_title = rarity.best(name for name in leads[anchor] if title and (name <= title or title <= name))
-            strength = max(of_title, rarity.best(name for name in leads[anchor] if name <= held[number]))
-            if strength:
+            if of_title or any(name <= held[number] for name in leads[anchor]):
                 titled = max(titled, of_title * coverage[anchor])
-                chain = max(chain, words.coverage(held[anchor] | held[number]) * math.sqrt(strength))
                 rest = max(rest, words.coverage(held[number] - held[anchor]) * coverage[anchor])
         passage = candidate.passage
         read = (taken.weigh_naming(held[number]), taken.weigh_answer(passage), candidate.probability)
-        rows.append((1 / (1 + candidate.place), coverage[number], candidate.cosine, titled, chain, rest, *read))
+        rows.append((coverage[number], candidate.cosine, titled, rest, *read))
     highest = [max(column) + _MIN_READ for column in list(zip(*rows, strict=True))[-3:]]
     return [(*row[:-3], *(value / most for value, most in zip(row[-3:], highest, strict=True))) for row in rows]
 
 
-def _list_leads(candidate: Candidate, title: frozenset[str], known: frozenset[str]) -> list[frozenset[str]]:
+def _list_leads(candidate: RankedPassage, title: frozenset[str], known: frozenset[str]) -> list[frozenset[str]]:
     """Return the stems of each name in a passage, and of its title, that is not made of the question's words."""
     names = [find_stems(name) for name in extract_names(candidate.passage.text)]
     return [stems for stems in (*names, title) if stems and not stems <= known]

@@ -1,20 +1,18 @@
-"""Cut the stretch that answers a question out of a passage, and lay it out as in its source.
+"""Cut the stretch that answers a question out of a passage.
 
 A stretch is a window of whole sentences, list items, table rows and code blocks around a core, within one section. It begins
 at the top of the section if the core is not far below.
 """
 
-import textwrap
 from collections.abc import Sequence
 
 from suffice.answers import Quotation
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import strip_parenthetical
 from suffice.text.plain import to_one_line
-from suffice.text.quoting import BOLD, format_title, quote_block
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import normalize_phrase
-from suffice.types import Excerpt, Passage
+from suffice.types import Passage
 
 _Piece = tuple[Offsets, TextBlock]
 
@@ -22,50 +20,57 @@ _Piece = tuple[Offsets, TextBlock]
 def quote_around(
     passage: Passage, core: Offsets, room: int, *, list_room: int = 0, highlight: Sequence[Offsets] = ()
 ) -> Quotation:
-    """Return the stretch of a passage around ``core`` of about ``room`` characters; a list may take ``list_room``."""
+    """Return the stretch of a passage around ``core`` of about ``room`` characters; a whole list may take ``list_room``."""
     blocks = split_blocks(passage.text, passage.kind)
-    pieces = [piece for block in blocks if not block.is_heading for piece in _split_block(block, room, list_room)]
+    pieces = [piece for block in blocks if not block.is_heading for piece in _split_block(block, room)]
     if not pieces:
         return Quotation(passage, ((0, len(passage.text)),), title=passage.title)
-    center = next((i for i, (span, _) in enumerate(pieces) if core[0] < span[1]), len(pieces) - 1)
-    block = pieces[center][1]
-    heading = _find_heading(blocks, block)
-    pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
-    center = next(i for i, (span, _) in enumerate(pieces) if core[0] < span[1] or i == len(pieces) - 1)
-    chosen = _choose_window(pieces, center, room)
+    span, block = next((piece for piece in pieces if core[0] < piece[0][1]), pieces[-1])
+    if introduced := next((other for other in blocks if other.lead == span), None):
+        span, block = next(piece for piece in pieces if piece[1] == introduced)
+    if block.format in ("list", "table") and room < block.end - block.start <= list_room:
+        chosen = [*_introduce(block, block.start), ((block.start, block.end), block)]
+    else:
+        heading = _find_heading(blocks, block)
+        pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
+        chosen = _choose_window(pieces, pieces.index((span, block)), room)
     return Quotation(
         passage,
-        tuple(_join_pieces(passage.text, chosen)),
+        tuple(_join_pieces(chosen)),
         block.format,
         tuple(span for span in highlight if any(a <= span[0] and span[1] <= b for (a, b), _ in chosen)),
-        _extend_title(passage, heading),
+        _extend_title(passage, _find_heading(blocks, block)),
     )
 
 
-def _split_block(block: TextBlock, room: int, list_room: int) -> list[_Piece]:
+def _split_block(block: TextBlock, room: int) -> list[_Piece]:
     """Return the parts of a block that are not torn: sentences, items, rows; code as a whole if it fits."""
-    limit = list_room if block.format in ("list", "table") else room if block.format == "code" else 0
-    if block.end - block.start <= limit:
-        return [((block.start, block.end), block)]
-    return [(span, block) for span in block.units]
+    is_whole = block.format == "code" and block.end - block.start <= room
+    return [(span, block) for span in ([(block.start, block.end)] if is_whole else block.units)]
+
+
+def _introduce(block: TextBlock, start: int) -> list[_Piece]:
+    """Return what introduces a block and stands before ``start``: its lead-in, and the header of a table."""
+    return [(span, block) for span in (block.lead, block.head) if span is not None and span[0] < start]
 
 
 def _choose_window(pieces: Sequence[_Piece], center: int, room: int) -> list[_Piece]:
-    """Return the pieces around one that fit: all before it if they do, else what introduces it, then what follows."""
+    """Return the pieces around one that fit: all before it if they do, else what introduces it; then what follows."""
     first = last = center
     if pieces[center][0][1] - pieces[0][0][0] <= room:
         first = 0
-    block = pieces[first][1]
-    spans = [span for span in (block.lead, block.head) if first and span is not None and span[0] < pieces[first][0][0]]
-    left = room - sum(end - start for start, end in spans)
+    lead = _introduce(pieces[first][1], pieces[first][0][0]) if first else []
+    left = room - sum(end - start for (start, end), _ in lead)
     while last + 1 < len(pieces) and pieces[last + 1][0][1] - pieces[first][0][0] <= left:
         last += 1
-    while first > 0 and not spans and pieces[last][0][1] - pieces[first - 1][0][0] <= left:
+    while first > 0 and not lead and pieces[last][0][1] - pieces[first - 1][0][0] <= left:
         first -= 1
-    return [*((span, block) for span in spans), *pieces[first : last + 1]]
+    if last > center and last + 1 < len(pieces) and pieces[last + 1][1].lead == pieces[last][0]:
+        last -= 1  # An introduction without what it introduces says nothing.
+    return [*lead, *pieces[first : last + 1]]
 
 
-def _join_pieces(text: str, pieces: Sequence[_Piece]) -> list[Offsets]:
+def _join_pieces(pieces: Sequence[_Piece]) -> list[Offsets]:
     """Return one span for the pieces of a block that follow each other."""
     joined: list[tuple[Offsets, TextBlock]] = []
     for (start, end), block in pieces:
@@ -91,89 +96,3 @@ def _extend_title(passage: Passage, heading: TextBlock | None) -> str:
     last = strip_parenthetical(passage.title.rpartition(" > ")[2])  # Without the date of the document.
     is_known = not words or normalize_phrase(words) == normalize_phrase(last)
     return passage.title if is_known else f"{passage.title} > {to_one_line(words)}".removeprefix(" > ")
-
-
-# -- layout ------------------------------------------------------------------------------------------------------------
-
-
-def make_excerpt(quotation: Quotation, handle: str) -> Excerpt:
-    """Return a quotation as the excerpt of a report; its highlights are offsets in the laid-out text."""
-    pieces: list[str] = []
-    highlight: list[Offsets] = []
-    length = 0
-    for joint, (text, offsets, _) in _lay_out_parts(quotation):
-        length += len(joint)
-        for start, end in quotation.highlight:
-            if start in offsets and end - 1 in offsets:
-                highlight.append((length + offsets[start], length + offsets[end - 1] + 1))
-        pieces += [joint, text]
-        length += len(text)
-    return Excerpt("".join(pieces), quotation.format, tuple(highlight), handle, quotation.location, quotation.title)
-
-
-def render_quotation(quotation: Quotation, handle: str, number: int = 0) -> str:
-    """Return a quotation as Markdown: its heading path and location, then the quoted blocks, which end with the citation.
-
-    ``number``: the quotation is this item of a list of items that the question asks for.
-    """
-    title, location = format_title(quotation.title), to_one_line(quotation.location)
-    place = f"`{location}`" if location and "`" not in location else ""
-    heading = (f"## {number}. " if number else "### ") + " · ".join(part for part in (title, place) if part)
-    body, last = "", "prose"
-    for joint, (text, offsets, block) in _lay_out_parts(quotation):
-        inside = [
-            (offsets[start], offsets[end - 1] + 1)
-            for start, end in quotation.highlight
-            if start in offsets and end - 1 in offsets
-        ]
-        body += joint + quote_block(text, block.format, inside)
-        last = block.format
-    cited = f"{body} {handle}" if last == "prose" else f"{body}\n\n{handle}"
-    quoted = "\n".join(f"> {line}".rstrip() for line in cited.split("\n"))
-    return f"{heading}\n\n{quoted}" if title or place or number else quoted
-
-
-_Part = tuple[str, dict[int, int], TextBlock]
-"""The laid-out text of a span, where each of its characters went, and its block."""
-
-
-def _lay_out_parts(quotation: Quotation) -> list[tuple[str, _Part]]:
-    """Return each span laid out, with what stands before it: a line end within a table, which a blank line would end."""
-    passage, found = quotation.passage, list[tuple[str, _Part]]()
-    blocks = split_blocks(passage.text, passage.kind)
-    for start, end in quotation.spans:
-        block = next((block for block in blocks if start < block.end and block.start < end), None)
-        block = block or TextBlock(start, end, quotation.format, ((start, end),))
-        is_row = bool(found) and block.format == "table" and found[-1][1][2] == block
-        joint = "" if not found else "\n" if is_row else "\n\n"
-        found.append((joint, (*_lay_out(passage.text, start, end, block), block)))
-    return found
-
-
-def _lay_out(text: str, start: int, end: int, block: TextBlock) -> tuple[str, dict[int, int]]:
-    """Return the text of a part and where each of its characters went: prose in one line, other blocks dedented."""
-    laid: list[str] = []
-    offsets: dict[int, int] = {}
-    if block.format == "prose":
-        marks = {
-            i
-            for match in BOLD.finditer(text, start, end)
-            for i in (match.start(), match.start() + 1, match.end() - 2, match.end() - 1)
-        }
-        for position in range(start, end):
-            character = " " if text[position].isspace() else text[position]
-            if position not in marks and (character != " " or (laid and laid[-1] != " ")):
-                offsets[position] = len(laid)
-                laid.append(character)
-        return "".join(laid).rstrip(), offsets
-    line_start = text.rfind("\n", 0, start) + 1
-    begin = line_start if not text[line_start:start].strip() else start
-    position = length = 0
-    raw = text[begin:end]
-    dedented = textwrap.dedent(raw)
-    for raw_line, line in zip(raw.split("\n"), dedented.split("\n"), strict=True):
-        cut = len(raw_line) - len(line)
-        offsets |= {begin + position + cut + column: length + column for column in range(len(line))}
-        position += len(raw_line) + 1
-        length += len(line) + 1
-    return dedented, offsets

@@ -95,14 +95,15 @@ def _list_next_steps(prompt: Reflect, reader: PassageReader | None) -> list[str]
 
 def find_uncovered_facets(task: str, notes: Sequence[Note]) -> list[Facet]:
     """Return the facets of the question that no note is about."""
-    facets = extract_facets(task)
+    language = read_question(task).language
+    facets = extract_facets(task, language=language)
     question = frozenset[str]().union(*(facet.stems for facet in facets))
-    return [facet for facet in facets if not any(covers_facet(note, facet, question) for note in notes)]
+    held = [content_stems(f"{note.title} {note.text}", language) for note in notes]
+    return [facet for facet in facets if not any(_covers_facet(stems, facet, question) for stems in held)]
 
 
-def covers_facet(note: Note, facet: Facet, question: frozenset[str]) -> bool:
-    """Return whether a note is about a facet of the question; ``question`` holds the stems of all facets."""
-    stems = content_stems(f"{note.title} {note.text}")
+def _covers_facet(stems: frozenset[str], facet: Facet, question: frozenset[str]) -> bool:
+    """Return whether a note with these stems is about a facet of the question; ``question`` holds the stems of all facets."""
     rest = question - facet.stems
     # A name of several words may be shortened on second mention, so most of it is enough; a single word must be there.
     is_mentioned = len(facet.stems & stems) >= max(1, round(len(facet.stems) * 0.6))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Source = Note | Passage
 """What is read: both have a text and a title."""
-PASSAGE_FEATURES = ("rank", "words", "title", "unit", "cosine", "reader")
+PASSAGE_FEATURES = ("rank", "words", "title", "cosine", "reader")
 _MAX_READ = 24  # Passages for the reader, which takes most of the time.
 _LOGIT_MARGIN = 0.01  # A probability is never surer than this.
 
@@ -50,7 +50,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RankedPassage:
     """A passage with its place in the search, its stems, its units, what the reader found in it, and its score."""
 
     passage: Passage
@@ -95,7 +95,7 @@ def source_stems(source: Source, language: str = ENGLISH) -> frozenset[str]:
 
 def rank_passages(
     question: Question, passages: Sequence[Passage], embed: Embed | None, reader: PassageReader | None
-) -> list[Candidate]:
+) -> list[RankedPassage]:
     """Return the passages as candidates, best first."""
     held = [source_stems(passage, question.language) for passage in passages]
     words = QuestionWords(question, held)
@@ -106,7 +106,6 @@ def rank_passages(
             1 / (1 + place),
             words.coverage(held[place]),
             words.coverage(find_stems(passage.title, question.language)),
-            max((unit.coverage for unit in units[place]), default=0.0),
             cosines[place],
             0.0,
         ]
@@ -117,7 +116,7 @@ def rank_passages(
     for row, answer in zip(rows, answers, strict=True):
         row[-1] = logit(answer.probability if answer is not None else 0.0) if model == "passage" else 0.0
     found = [
-        Candidate(
+        RankedPassage(
             passage, place, held[place], units[place], cosines[place], answers[place], tuple(row), weigh(row, model)
         )
         for place, (passage, row) in enumerate(zip(passages, rows, strict=True))

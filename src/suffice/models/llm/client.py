@@ -5,6 +5,7 @@ The heavy imports happen when the first call is made.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -17,13 +18,13 @@ from suffice.settings import KEY_VARIABLES
 
 if TYPE_CHECKING:
     import httpx2
-    from aiolimiter import AsyncLimiter
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model as Client
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
 _CONNECT_TIMEOUT = 10.0
+OUTAGE_SECONDS = 60.0  # How long a server that failed three times in a row is not asked again.
 MAX_RESPONSE_BYTES = 20_000_000  # Bytes of one response, streamed or not; the longest answers have less than 1 MB.
 MAX_PACKED_BYTES = 1_000_000  # Bytes of one that is compressed although we do not ask for it.
 
@@ -35,9 +36,6 @@ FailureCallback = Callable[["ProviderError", bool], None]
 # endpoint, and limits for the same host.
 _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Client[Any]]]" = WeakKeyDictionary()
 _semaphores: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]]" = (
-    WeakKeyDictionary()
-)
-_rate_limiters: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, float], AsyncLimiter]]" = (
     WeakKeyDictionary()
 )
 
@@ -60,6 +58,7 @@ class ProviderError(CallError):
 
     ``is_rejected``: the server does not support a request like this. ``is_unreadable``: what it sent is not a response.
     ``was_sent``: the model may have worked on it, so it may be billed. ``is_fatal``: every other call would fail too.
+    ``is_outage``: the server itself fails, so that every other call would probably fail too for a while.
     """
 
     def __init__(
@@ -72,12 +71,14 @@ class ProviderError(CallError):
         is_unreadable: bool = False,
         was_sent: bool = False,
         is_fatal: bool = False,
+        is_outage: bool = False,
     ) -> None:
         super().__init__(message, retryable=retryable, retry_after=retry_after)
         self.is_rejected = is_rejected
         self.is_unreadable = is_unreadable
         self.was_sent = was_sent or is_unreadable
         self.is_fatal = is_fatal
+        self.is_outage = is_outage
 
 
 class ProviderConnection:
@@ -86,6 +87,8 @@ class ProviderConnection:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self._has_answered = False  # A server that has answered once and is gone now may come back.
+        self._outage: ProviderError | None = None  # Of the last call, whose attempts all failed.
+        self._outage_ends = 0.0
 
     async def get_client(self) -> "Client[Any]":
         clients = _clients.setdefault(asyncio.get_running_loop(), {})
@@ -106,12 +109,16 @@ class ProviderConnection:
         """Return the provider's completion; raise the ``ProviderError`` of the last attempt when all fail.
 
         ``listener`` receives the text as it streams, and an empty piece when it starts over. ``on_failure`` receives every
-        failed attempt, also one that is cancelled.
+        failed attempt, also one that is cancelled. While the server is out, its error is raised again without an attempt.
         """
+        if self._outage is not None and time.monotonic() < self._outage_ends:
+            raise ProviderError(str(self._outage), retryable=True, is_outage=True)
         client = await self.get_client()
 
         def report(error: CallError, delay: float | None) -> None:
             assert isinstance(error, ProviderError)
+            if error.is_outage and delay is None:
+                self._outage, self._outage_ends = error, time.monotonic() + OUTAGE_SECONDS
             on_failure(error, delay is not None)
 
         async for attempt in retry_attempts(report):
@@ -121,7 +128,7 @@ class ProviderConnection:
                         completion = await self._await_request(
                             _send_request(client, messages, settings, parameters, listener), on_failure
                         )
-                        self._has_answered = True
+                        self._has_answered, self._outage = True, None
                         return completion
                 except Exception as error:  # The only place where a provider's exceptions become ours.
                     raise self._translate_error(error) from error
@@ -157,16 +164,21 @@ class ProviderConnection:
                 "set SUFFICE_TIMEOUT to wait longer",
                 retryable=True,
                 was_sent=True,
+                is_outage=True,
             )
         if isinstance(error, exceptions.ModelConnectionError):
             return ProviderError(
                 f"{server} cannot be reached or closed the connection: {_error_text(error)}",
                 retryable=True,
                 was_sent=error.phase == "read",
+                is_outage=True,
             )
         if isinstance(error, exceptions.ModelUnavailableError | exceptions.ModelServerError):
             return ProviderError(
-                f"{server} reports a server error: {_error_text(error)}", retryable=True, retry_after=retry_after
+                f"{server} reports a server error: {_error_text(error)}",
+                retryable=True,
+                retry_after=retry_after,
+                is_outage=True,
             )
         if isinstance(error, exceptions.ModelAuthenticationError):
             return ProviderError(
@@ -251,16 +263,7 @@ async def rate_limit(endpoint: Endpoint) -> AsyncIterator[None]:
                 (endpoint.host, endpoint.max_concurrency), asyncio.Semaphore(endpoint.max_concurrency)
             )
         )
-        if endpoint.per_minute is not None:
-            await _get_rate_limiter(loop, endpoint.host, endpoint.per_minute).acquire()
         yield
-
-
-def _get_rate_limiter(loop: asyncio.AbstractEventLoop, host: str, per_minute: float) -> "AsyncLimiter":
-    from aiolimiter import AsyncLimiter
-
-    limiters = _rate_limiters.setdefault(loop, {})
-    return limiters.setdefault((host, per_minute), AsyncLimiter(per_minute, 60))
 
 
 def create_client(endpoint: Endpoint) -> "Client[Any]":

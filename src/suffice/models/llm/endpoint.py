@@ -35,8 +35,6 @@ class Endpoint:
     """Seconds for one attempt; ``None`` for the default of its kind of host."""
     concurrency: int | None = None
     """Calls at a time; ``None`` for the default of its kind of host."""
-    per_minute: float | None = None
-    """Calls per minute; ``None`` for no limit."""
     think: bool = False
     """Whether a thinking model may think."""
     supports_vision: bool | None = None

@@ -62,7 +62,7 @@ def find_json(text: str) -> list[JsonText]:
 
 
 def split_fences(text: str) -> Iterator[str]:
-    """Yield what stands in the code fences of a text."""
+    """Yield the content of the code fences of a text."""
     return (fence.group(1).strip() for fence in _FENCE.finditer(text))
 
 

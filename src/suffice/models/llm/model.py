@@ -15,9 +15,7 @@ from suffice.models.llm.client import Completion, FailureCallback, ProviderConne
 from suffice.models.llm.endpoint import Endpoint
 from suffice.models.llm.messages import count_message_tokens, initial_messages, response_schema, retry_messages
 from suffice.models.llm.parse import (
-    TOP_LOGPROBS,
     UnreadableAnswer,
-    choice_probabilities,
     describe_untidiness,
     parse_answer,
     salvage_answer,
@@ -84,7 +82,7 @@ class LanguageModel:
         listener = text_listener.get() if prompt.output_format == "text" else None
         while True:
             use_schema = self._supports_schema and prompt.output_format == "json"
-            use_logprobs = self._supports_logprobs and (bool(prompt.choices) or prompt.needs_margins)
+            use_logprobs = self._supports_logprobs and prompt.needs_margins
             try:
                 return await self._connection.call(
                     messages,
@@ -124,7 +122,7 @@ class LanguageModel:
         ):
             settings["thinking"] = False
         if use_logprobs:
-            settings |= {"openai_logprobs": True, "openai_top_logprobs": TOP_LOGPROBS if prompt.choices else 2}
+            settings |= {"openai_logprobs": True, "openai_top_logprobs": 2}
         return settings
 
     def _limit_output(self, max_tokens: int, prompt_tokens: int, always_thinks: bool) -> int:
@@ -147,9 +145,8 @@ class _Conversation:
         self._prompt_tokens = 0  # Estimated tokens of the last exchange's messages.
         self.usage = Usage()
         self.failures: list[Failure] = []
-        # Of the last exchange: the probabilities of the choices, the lead of each token over the second best, and whether
-        # the model thought although it should not.
-        self._probabilities: dict[str, float] = {}
+        # Of the last exchange: the lead of each token over the second best, and whether the model thought although it should
+        # not.
         self._margins: tuple[float, ...] = ()
         self._has_unwanted_thoughts = False
 
@@ -165,8 +162,6 @@ class _Conversation:
         else:
             self._report_truncation(was_cut)
             self._report_untidiness(text)
-        if self._probabilities:
-            answer = self._prompt.with_probabilities(answer, self._probabilities)
         if self._margins:
             answer = self._prompt.with_margins(answer, self._margins)
         answer, dropped = truncate_items(self._prompt, answer)
@@ -219,8 +214,6 @@ class _Conversation:
             return "", False
         self._record_usage(completion)
         self._has_unwanted_thoughts = completion.has_thoughts and not self._model.endpoint.think
-        choices = self._prompt.choices
-        self._probabilities = choice_probabilities(completion.text, completion.logprobs, choices) if choices else {}
         # The log-probabilities of thoughts are no part of those of the answer, but stand among them.
         is_plain = self._prompt.needs_margins and not completion.has_thoughts
         self._margins = token_margins(completion.text, completion.logprobs) if is_plain else ()

@@ -27,7 +27,6 @@ _THINK_BLOCK = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.I
 _UNOPENED_THINK_BLOCK = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _QUOTES = ('"', "'", "`", "“”", "«»")
 _EMPTY_ANSWER = re.compile(r"\(?(?:none|nothing|n/a|null|empty(?: line)?)\)?\.?", re.IGNORECASE)
-TOP_LOGPROBS = 20  # OpenAI returns at most 20; other servers return as many as requested.
 
 
 class UnreadableAnswer(ValueError):
@@ -229,32 +228,11 @@ def _field_names(kind: type) -> frozenset[str]:
     return frozenset(item.name for item in dataclasses.fields(kind))
 
 
-def choice_probabilities(text: str, tokens: Sequence[Mapping[str, Any]], choices: Sequence[str]) -> dict[str, float]:
-    """Return the probability of each choice as the first word of the answer; empty when the provider did not report it.
-
-    A token is often only the beginning of a word: it counts for the one choice that it begins.
-
-    >>> top = [{"token": " NO", "logprob": -0.1}, {"token": "Y", "logprob": -2.4}, {"token": "The", "logprob": -9.0}]
-    >>> found = choice_probabilities("NO", [{"token": " NO", "top_logprobs": top}], ("YES", "NO"))
-    >>> {word: round(share, 2) for word, share in found.items()}
-    {'YES': 0.09, 'NO': 0.91}
-    """
-    first = next((token for token in tokens if _token_text(token)), None)
-    if first is None or not text.strip().upper().startswith(tuple(choices)) or not _matching_choices(first, choices):
-        return {}  # The answer begins with something else, such as thoughts.
-    found = dict.fromkeys(choices, 0.0)
-    for other in first.get("top_logprobs") or ():
-        if len(begun := _matching_choices(other, choices)) == 1:
-            found[begun[0]] += exp(other["logprob"])
-    total = sum(found.values())
-    return {choice: share / total for choice, share in found.items()} if total else {}
-
-
 def token_margins(text: str, tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
     """Return for each token of the first line by how much it is more probable than the best other candidate.
 
     Tokens without a letter or digit say nothing about the answer and are left out. Empty when the provider reported no
-    candidates, and when the model thought aloud: its thoughts are no part of the answer.
+    candidates, and when the model thought aloud: its thoughts are not part of the answer.
 
     >>> top = [{"token": "Graz", "logprob": -0.22}, {"token": "Linz", "logprob": -1.9}]
     >>> [round(margin, 2) for margin in token_margins("Graz", [{"token": "Graz", "logprob": -0.22, "top_logprobs": top}])]
@@ -271,13 +249,3 @@ def token_margins(text: str, tokens: Sequence[Mapping[str, Any]]) -> tuple[float
             others = [exp(other["logprob"]) for other in candidates if other.get("token") != word]
             margins.append(exp(token["logprob"]) - max(others, default=0.0))
     return tuple(margins)
-
-
-def _matching_choices(token: Mapping[str, Any], choices: Sequence[str]) -> list[str]:
-    """Return the choices that begin with the token."""
-    word = _token_text(token)
-    return [choice for choice in choices if word and choice.startswith(word)]
-
-
-def _token_text(token: Mapping[str, Any]) -> str:
-    return str(token.get("token") or "").strip().upper()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ModelError
-from suffice.models.embeddings.minilm import available_cores
+from suffice.models.embeddings.minilm import open_session
 from suffice.models.reading import AnswerSpan
 
 if TYPE_CHECKING:
@@ -127,18 +127,13 @@ class ReaderModel:
     def _load(self) -> tuple[Any, Any, dict[str, float]]:
         with self._lock:
             if self._loaded is None:
-                import onnxruntime
                 from tokenizers import Tokenizer
 
                 model, temperatures = self._files = self._files or _verify_files(self._folder)
                 tokenizer = Tokenizer.from_file(str(_TOKENIZER))
                 tokenizer.no_truncation()
                 tokenizer.no_padding()
-                options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = available_cores()
-                options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-                session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-                self._loaded = tokenizer, session, temperatures
+                self._loaded = tokenizer, open_session(model), temperatures
             return self._loaded
 
 

@@ -290,7 +290,7 @@ def extract_query_terms(text: str, languages: Iterable[str]) -> list[Term]:
     """Return the distinct terms of a query in these languages; stop words only if there are no other words."""
     text = _normalize(text)
     terms: dict[Term, None] = {}
-    # Scripts without spaces have no stems; they stand in the English field, with the names and numbers among them.
+    # Scripts without spaces have no stems; they are in the English field, with the names and numbers among them.
     fields = dict.fromkeys(ENGLISH if found == UNSPACED else found for found in languages)
     for language in fields or (ENGLISH,):
         words = (

@@ -72,7 +72,7 @@ class _Hit:
 
 
 def parse_elastic(text: str, environment: Mapping[str, str]) -> ElasticIndex:
-    """Parse the address of an index. An API key may also stand in ELASTICSEARCH_API_KEY or OPENSEARCH_API_KEY."""
+    """Parse the address of an index. An API key may also be in ELASTICSEARCH_API_KEY or OPENSEARCH_API_KEY."""
     shown, engine = remove_secrets(text), text.partition("://")[0].lower()
     netloc, path, parameters = split_address(text)
     if len(path) != 1 or not _INDEX_NAME.fullmatch(path[0]):

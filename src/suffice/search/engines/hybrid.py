@@ -71,7 +71,7 @@ class PostgresSearch:
     """Searches a collection as it is at the moment of each query."""
 
     is_own_index = True
-    """A search costs nothing, so its results need not be stored to resume a run."""
+    """A search costs nothing, so its results do not have to be stored to resume a run."""
 
     def __init__(self, address: PostgresAddress, info: CollectionInfo, alpha: float, vectors: EmbeddingCache) -> None:
         self._address = address

@@ -13,7 +13,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -36,6 +36,8 @@ from suffice.search.engines.postgres import (
     pack_vector,
     pack_weights,
     read_info,
+    require_pgvector,
+    require_working_vectors,
     set_search_path,
     translate_errors,
     weigh_terms,
@@ -54,7 +56,7 @@ T = TypeVar("T")
 # A transaction holds the files of one batch: at most this many, or this many bytes.
 _BATCH_FILES = 200
 _BATCH_BYTES = 4_000_000
-# Passages whose mean length stands for that of the collection.
+# Passages whose mean length is used as that of the collection.
 _SAMPLE_PASSAGES = 1_000
 # Passages that are embedded and written at once.
 _WRITE_SIZE = 2_000
@@ -319,6 +321,9 @@ def _open_collection(
                     raise SearchError(f"Another worker is indexing into {address.text}; rebuild when it has finished")
                 drop_collection(connection, address)
         info = read_info(connection, address)
+        if connection.execute("SELECT to_regclass('entries_vector')").fetchone() == (None,):
+            require_pgvector(connection, address)
+            require_working_vectors(address)  # Now, and not when all files are read.
         if info is None:
             create_collection(connection, address, embedder.name, embedder.dimension)
             set_search_path(connection, address)
@@ -388,6 +393,8 @@ def _session_lock(
     wait: bool = True,
 ) -> Iterator[bool]:
     """Hold an advisory lock of the collection; ``False`` if it is taken and ``wait`` is not set."""
+    import psycopg
+
     suffix = "_shared" if shared else ""
     keys = (_hash(address.schema), key)
     prefix = "pg_advisory_lock" if wait else "pg_try_advisory_lock"
@@ -396,8 +403,9 @@ def _session_lock(
     try:
         yield has_lock
     finally:
-        if has_lock and not connection.closed and not connection.broken:
-            connection.execute(f"SELECT pg_advisory_unlock{suffix}(%s, %s)".encode(), keys)
+        if has_lock:
+            with suppress(psycopg.OperationalError):  # A connection that is lost holds no lock.
+                connection.execute(f"SELECT pg_advisory_unlock{suffix}(%s, %s)".encode(), keys)
 
 
 def _count(connection: "psycopg.Connection[Any]") -> tuple[int, int]:

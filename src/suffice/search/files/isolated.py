@@ -6,9 +6,12 @@ What a file may use grows with its size: a linear parser is never stopped on a l
 
 import os
 import stat
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from suffice.errors import SufficeError
 from suffice.search.files import ocr
@@ -25,6 +28,8 @@ _MAX_MEMORY = 4096 * _MB
 _OCR_MEMORY = 3072 * _MB
 _BASE_CPU_SECONDS = 20
 _CPU_SECONDS_PER_MB = 5  # The slowest reader takes a fifth of this on a slow core.
+_SLOW_FILE_SECONDS = 120  # Of processor time, for all files together that reach their limit.
+_SHORT_CPU_SECONDS = 2  # For each file after that; nearly every real one needs less.
 _WALL_CLOCK_FACTOR = 6  # On a busy machine a process gets a small part of a core.
 _OUTPUT_BYTES = 3 * MAX_BYTES
 
@@ -32,12 +37,16 @@ _OUTPUT_BYTES = 3 * MAX_BYTES
 def read_documents(
     paths: Sequence[Path], check_cancelled: Callable[[], None] = lambda: None
 ) -> Iterator[Document | UnreadableFile]:
-    """Yield the files as documents, in order; a file that cannot be read as its error."""
+    """Yield the files as documents, in order; a file that cannot be read as its error.
+
+    Files that reach their limit on processor time share a budget: when it is spent, every further file has only two seconds.
+    """
+    budget = _SlowFileBudget()
     results = get_pool().run_all(
-        map(_make_job, paths), Document, check_cancelled, max_workers=choose_worker_count(len(paths))
+        map(budget.make_job, paths), Document, check_cancelled, max_workers=choose_worker_count(len(paths))
     )
     for path, result in zip(paths, results, strict=True):
-        document = _check_result(result, str(path))
+        document = budget.check_result(result, str(path))
         if ocr.is_installed() and (isinstance(document, ScannedFile) or _needs_ocr(document)):
             document = _read_with_ocr(path, document, check_cancelled)
         yield document
@@ -90,6 +99,35 @@ def _read_with_ocr(
         if isinstance(without, Document):
             return replace(without, remark=f"{without.remark}; OCR {error}")
         return UnreadableFile(f"{path} looks scanned, and OCR {error}; leave it out.")
+
+
+class _SlowFileBudget:
+    """The processor seconds that files of one reading may waste before the others get less."""
+
+    def __init__(self) -> None:
+        self._seconds_left = _SLOW_FILE_SECONDS
+        self._limits: deque[Limits] = deque()  # Of the files whose results are still to come.
+
+    def make_job(self, path: Path) -> IsolatedJob:
+        job = _make_job(path)
+        if self._seconds_left <= 0:
+            seconds = float(_SHORT_CPU_SECONDS * _WALL_CLOCK_FACTOR)
+            job = structs.replace(
+                job, limits=structs.replace(job.limits, cpu_seconds=_SHORT_CPU_SECONDS, seconds=seconds)
+            )
+        self._limits.append(job.limits)
+        return job
+
+    def check_result(self, result: Document | JobFailed | SufficeError, name: str) -> Document | UnreadableFile:
+        limits = self._limits.popleft()
+        if isinstance(result, JobFailed) and result.kind == "time":
+            self._seconds_left -= limits.cpu_seconds
+            if limits.cpu_seconds == _SHORT_CPU_SECONDS:
+                return UnreadableFile(
+                    f"{name} {result}, and other slow files have used up the {_SLOW_FILE_SECONDS} s that files may take "
+                    "together; name it alone to give it more time."
+                )
+        return _check_result(result, name)
 
 
 def _make_job(path: Path) -> IsolatedJob:

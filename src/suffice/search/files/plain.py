@@ -6,20 +6,20 @@ The suffix decides; a text without a telling suffix, such as ``README`` or stand
 import re
 from collections.abc import Callable
 
-from suffice.search.files import asciidoc, latex, man, markdown, org, pod, rst, wiki
+from suffice.search.files import markdown, markup, rst
 from suffice.search.files.chunk import ChunkKind, DocumentChunk, get_suffix, parse_suffixes
-from suffice.search.files.prose import Heading, Prose, to_document_chunks
+from suffice.search.files.prose import Heading, Prose, find_titles, to_document_chunks
 from suffice.text.chunks import split_lines
 
 MARKDOWN_SUFFIXES = parse_suffixes("md markdown mdx mkd qmd rmd")
 _CONVERTERS: dict[str, Callable[[str], Prose]] = {
     **dict.fromkeys(MARKDOWN_SUFFIXES, markdown.convert),
     **dict.fromkeys(parse_suffixes("rst rest"), rst.convert),
-    **dict.fromkeys(parse_suffixes("adoc asciidoc"), asciidoc.convert),
-    **dict.fromkeys(parse_suffixes("wiki mediawiki"), wiki.convert),
-    **dict.fromkeys(parse_suffixes("tex latex ltx"), latex.convert),
-    ".org": org.convert,
-    ".pod": pod.convert,
+    **dict.fromkeys(parse_suffixes("adoc asciidoc"), markup.READERS["asciidoc"]),
+    **dict.fromkeys(parse_suffixes("wiki mediawiki"), markup.READERS["wiki"]),
+    **dict.fromkeys(parse_suffixes("tex latex ltx"), markup.READERS["latex"]),
+    ".org": markup.READERS["org"],
+    ".pod": markup.READERS["pod"],
 }
 SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text log")
 _DEBIAN_ENTRY = re.compile(r"[a-z0-9][\w.+-]+ \([^()\s]+\) [\w .-]+; urgency=\w+")
@@ -45,10 +45,10 @@ def _convert(text: str, suffix: str) -> Prose:
 
 def _recognise(text: str) -> Callable[[str], Prose]:
     """Return what reads a text without a telling name, by its markup."""
-    if man.looks_like_man(text):
-        return man.convert
-    if asciidoc.looks_like_asciidoc(text):
-        return asciidoc.convert
+    if markup.looks_like_man(text):
+        return markup.READERS["man"]
+    if markup.looks_like_asciidoc(text):
+        return markup.READERS["asciidoc"]
     if rst.looks_like_rst(text):
         return rst.convert
     return markdown.convert if markdown.looks_like_markdown(text) else _convert_plain
@@ -63,7 +63,7 @@ def _convert_plain(text: str) -> Prose:
         for n in entries:
             prose.lines[n - 1] = f"# {prose.lines[n - 1]}"
         return prose
-    prose.headings = rst.find_titles(prose.lines)
+    prose.headings = find_titles(prose.lines)
     for heading in prose.headings:
         lines = [""] * (heading.last - heading.first + 1)
         lines[-2] = f"{'#' * min(heading.level, 6)} {heading.text}"

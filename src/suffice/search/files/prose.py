@@ -20,11 +20,11 @@ from suffice.search.files.chunk import (
     format_heading_path,
     to_document_chunk,
 )
-from suffice.text.blocks import MAX_ITEM_CHARS
 from suffice.text.chunks import Chunk, Structure, chunk_lines
 
 _WORDS = re.compile(r"[\w ,.'’()-]*\w\)?")
 _NO_LINE_TEXT = re.compile("[\r\n\ud800-\udfff]")
+_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
 OBJECT_LEVEL = 100  # The level of a described function, class or option; it is below every heading.
 
 
@@ -96,18 +96,6 @@ class Prose:
             self.lines[stop] = f"{prefix}```"
         self.add_fence(opening + 1, stop + 1 if has_closing else None, stop)
 
-    def write_table(
-        self, head: int, header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], prefix: str
-    ) -> None:
-        """Write a Markdown table whose header is at the index ``head``; the line below it is its rule."""
-        self.lines[head] = prefix + format_row(header)
-        self.lines[head + 1] = prefix + format_row("---" for _ in header)
-        for line, cells in rows:
-            self.lines[line] = prefix + format_row(cells)
-        self.tables.append(Table(tuple(header), rows[0][0] + 1, rows[-1][0] + 1))
-        self.unbroken.update((head + 2, head + 3))
-        self.kept_with_previous.add(head + 1)
-
     def write_records(
         self, rows: Sequence[tuple[int, int, Sequence[str]]], header: Sequence[str], prefix: str = ""
     ) -> None:
@@ -126,23 +114,6 @@ class Prose:
             self.unbroken.update(range(first + 2, stop + 1))
         if rows:
             self.kept_with_previous.add(rows[0][0] + 1)
-
-    def end_definition(self, term: int, stop: int, name: str, depth: int, prefix: str = "") -> None:
-        """Finish ``- term:``, alone at the index ``term``; its explanation ends before ``stop`` and is indented by two.
-
-        A long explanation becomes a section of its own, so that each of its chunks is titled by the term.
-        """
-        self.block_starts.add(term + 1)
-        if sum(len(line.strip()) for line in self.lines[term + 1 : stop]) <= MAX_ITEM_CHARS:
-            self.unbroken.update(range(term + 2, stop + 1))
-            return
-        words = self.lines[term].strip().removeprefix("- ").removesuffix(":")
-        self.lines[term] = f"###### {words}"
-        inner = f"{prefix}  "
-        for line in range(term + 1, stop):
-            if self.lines[line].startswith(inner):
-                self.lines[line] = prefix + self.lines[line][len(inner) :]
-        self.headings.append(Heading(term + 1, term + 1, OBJECT_LEVEL + depth, name, stop))
 
     def chunk(self) -> list[Chunk]:
         """Cut the document; a chunk that begins inside a code block or a table is still shown as one."""
@@ -187,11 +158,6 @@ def to_line(text: str) -> str:
     Halves of surrogate pairs are dropped, because such a text cannot be encoded.
     """
     return _NO_LINE_TEXT.sub(lambda match: " " if match.group() in "\r\n" else "", text)
-
-
-def to_character(number: int) -> str:
-    """Return the character of a numeric escape; none for a control character or half of a surrogate pair."""
-    return chr(number) if 32 <= number < 0x110000 and not 0xD800 <= number < 0xE000 else ""
 
 
 def to_code(words: str) -> str:
@@ -249,6 +215,41 @@ def format_record(columns: Sequence[str], cells: Sequence[str]) -> str:
     return " · ".join(
         f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=False) if cell.strip()
     )
+
+
+def find_titles(lines: Sequence[str]) -> list[Heading]:
+    """Return the adorned titles. As in docutils, the level of a style is the order in which styles first occur."""
+    headings: list[Heading] = []
+    styles: list[tuple[str, bool]] = []
+    index = 0
+    while index + 1 < len(lines):
+        has_overline = False
+        title, under = lines[index], lines[index + 1]
+        if is_adornment(title) and index + 2 < len(lines) and lines[index + 2].rstrip() == title.rstrip():
+            has_overline, title, under = True, lines[index + 1], lines[index + 2]
+        if _is_title(title, under, has_overline) and (index == 0 or has_overline or not lines[index - 1].strip()):
+            style = (under[0], has_overline)
+            if style not in styles:
+                styles.append(style)
+            last = index + 2 + has_overline
+            headings.append(Heading(index + 1, last, styles.index(style) + 1, title.strip()))
+            index = last
+        else:
+            index += 1
+    return headings
+
+
+def is_adornment(line: str) -> bool:
+    """Whether a line is a rule of one repeated mark, as above and below titles."""
+    return _ADORNMENT.match(line) is not None
+
+
+def _is_title(title: str, under: str, has_overline: bool) -> bool:
+    if not title.strip() or is_adornment(title) or not is_adornment(under):
+        return False
+    if title[0].isspace() and not has_overline:
+        return False
+    return len(under.rstrip()) >= min(len(title.rstrip()), 4)
 
 
 def to_document_chunks(prose: Prose, name: str, kind: ChunkKind) -> list[DocumentChunk]:

@@ -5,16 +5,19 @@ would read files that the user did not name. A root that is itself a link is fol
 """
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from suffice.errors import InputError
+from suffice.search.files.gitignore import IgnorePatterns
 from suffice.search.files.read import UNSUPPORTED_SUFFIXES, find_unsupported_suffix, guess_format
 
 _ALWAYS_SKIPPED = frozenset({"node_modules", "__pycache__"})
+# Far more than real ones have; a folder from someone else must not keep the processor busy with its rules.
+_MAX_GITIGNORE_BYTES = 64 * 1024
+_MAX_PATTERNS = 5_000  # Of all ``.gitignore`` files that hold for one folder.
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,19 @@ class FileListing:
 class _GitIgnoreRules:
     """The patterns of one ``.gitignore``, and the path from its folder to the folder being walked."""
 
-    spec: GitIgnoreSpec
+    patterns: IgnorePatterns
     path_from_gitignore: str
 
     def enter_folder(self, name: str) -> "_GitIgnoreRules":
-        return _GitIgnoreRules(self.spec, f"{self.path_from_gitignore}{name}/")
+        return _GitIgnoreRules(self.patterns, f"{self.path_from_gitignore}{name}/")
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder to walk: its path below the root, empty or with a slash at the end, and the rules that hold in it."""
+
+    below: str
+    rules: list[_GitIgnoreRules]
 
 
 def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequence[str] = ()) -> FileListing:
@@ -49,7 +60,7 @@ def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequ
 
     ``include`` and ``exclude`` are patterns as in a ``.gitignore``, relative to each root folder.
     """
-    walker = _FileWalker(_make_spec(include), _make_spec(exclude))
+    walker = _FileWalker(_make_patterns(include), _make_patterns(exclude))
     files: dict[str, Path] = {}
     for root in roots:
         if not os.path.exists(root):
@@ -60,19 +71,32 @@ def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequ
         real = os.path.realpath(root)
         if not os.access(root, os.R_OK | os.X_OK):
             raise InputError(f"{root} cannot be opened; check its permissions.")
-        for below in walker.walk(root, "", _read_parent_gitignores(Path(real))):
+        for below in walker.walk(root, walker.read_parent_gitignores(Path(real))):
             files.setdefault(os.path.join(real, below), root / below)
     return FileListing(tuple(files.values()), tuple(walker.skipped))
 
 
 @dataclass(slots=True)
 class _FileWalker:
-    include: GitIgnoreSpec | None
-    exclude: GitIgnoreSpec | None
+    include: IgnorePatterns | None
+    exclude: IgnorePatterns | None
     skipped: list[SkippedFile] = field(default_factory=list)
 
-    def walk(self, root: Path, below: str, rules: list[_GitIgnoreRules]) -> Iterator[str]:
-        """Yield paths relative to the root, in sorted order; ``below`` is empty or ends in a slash."""
+    def walk(self, root: Path, rules: list[_GitIgnoreRules]) -> Iterator[str]:
+        """Yield paths relative to the root, in sorted order."""
+        open_folders = [self._list_folder(root, _Folder("", rules))]
+        while open_folders:
+            found = next(open_folders[-1], None)
+            if found is None:
+                open_folders.pop()
+            elif isinstance(found, _Folder):
+                open_folders.append(self._list_folder(root, found))
+            else:
+                yield found
+
+    def _list_folder(self, root: Path, folder: _Folder) -> Iterator[str | _Folder]:
+        """Yield the files of one folder and the folders in it, in sorted order."""
+        below, rules = folder.below, folder.rules
         try:
             with os.scandir(root / below) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
@@ -83,7 +107,7 @@ class _FileWalker:
         if below and "pyvenv.cfg" in names:
             return
         if ".gitignore" in names:
-            rules = [*rules, *_read_gitignore(root / below, "")]
+            rules = self._add_gitignore(root / below, "", rules)
         for entry in entries:
             path = below + entry.name
             if entry.name.startswith(".") or entry.name in _ALWAYS_SKIPPED:
@@ -92,13 +116,13 @@ class _FileWalker:
                 self._record_skipped_link(root, path)
             elif entry.is_dir(follow_symlinks=False):
                 if not _is_ignored(rules, entry.name + "/") and not self._is_excluded(path + "/"):
-                    yield from self.walk(root, path + "/", [rule.enter_folder(entry.name) for rule in rules])
+                    yield _Folder(path + "/", [rule.enter_folder(entry.name) for rule in rules])
             elif self._is_wanted(root, path, entry, rules):
                 yield path
 
     def _is_wanted(self, root: Path, path: str, entry: os.DirEntry[str], rules: list[_GitIgnoreRules]) -> bool:
         format = guess_format(entry.name)
-        if format == "binary" or (self.include is not None and not self.include.match_file(path)):
+        if format == "binary" or (self.include is not None and not self.include.matches(path)):
             return False
         if self._is_excluded(path) or _is_ignored(rules, entry.name):
             return False
@@ -113,8 +137,46 @@ class _FileWalker:
             return False
         return True
 
+    def read_parent_gitignores(self, folder: Path) -> list[_GitIgnoreRules]:
+        """Return the rules of the enclosing git checkout, outermost first.
+
+        Rules that ignore the folder itself are left out, because the user named it.
+        """
+        top = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+        if top is None or top == folder:
+            return []
+        rules: list[_GitIgnoreRules] = []
+        for parent in reversed(folder.parents):
+            if parent.is_relative_to(top):
+                rules = self._add_gitignore(parent, f"{folder.relative_to(parent).as_posix()}/", rules)
+        return [rule for rule in rules if not rule.patterns.matches(rule.path_from_gitignore)]
+
+    def _add_gitignore(
+        self, folder: Path, path_from_gitignore: str, rules: list[_GitIgnoreRules]
+    ) -> list[_GitIgnoreRules]:
+        """Return the rules with those of the folder's ``.gitignore``, if it has one that can be used."""
+        path = folder / ".gitignore"
+        try:
+            status = path.lstat()
+            if not stat.S_ISREG(status.st_mode):  # As git does, no link is followed; a pipe would never end.
+                self.skipped.append(SkippedFile(path, "is not a regular file, so its patterns are not used"))
+                return rules
+            if status.st_size > _MAX_GITIGNORE_BYTES:
+                limit = f"{_MAX_GITIGNORE_BYTES // 1024} kB"
+                self.skipped.append(SkippedFile(path, f"is larger than {limit}, so its patterns are not used"))
+                return rules
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return rules
+        patterns = IgnorePatterns(text.splitlines())
+        if sum(len(rule.patterns) for rule in rules) + len(patterns) > _MAX_PATTERNS:
+            why = f"has patterns beyond the {_MAX_PATTERNS:,} that may hold in one folder; they are not used"
+            self.skipped.append(SkippedFile(path, why))
+            return rules
+        return [*rules, _GitIgnoreRules(patterns, path_from_gitignore)] if len(patterns) else rules
+
     def _is_excluded(self, path: str) -> bool:
-        return self.exclude is not None and self.exclude.match_file(path)
+        return self.exclude is not None and self.exclude.matches(path)
 
     def _record_skipped_link(self, root: Path, path: str) -> None:
         target = os.path.realpath(root / path)
@@ -128,38 +190,14 @@ class _FileWalker:
             )
 
 
-def _make_spec(patterns: Sequence[str]) -> GitIgnoreSpec | None:
-    return GitIgnoreSpec.from_lines(patterns) if patterns else None
+def _make_patterns(lines: Sequence[str]) -> IgnorePatterns | None:
+    return IgnorePatterns(lines) if lines else None
 
 
 def _is_ignored(rules: list[_GitIgnoreRules], name: str) -> bool:
     """Whether git would ignore it: the nearest ``.gitignore`` with a matching pattern decides."""
     for rule in reversed(rules):
-        verdict = rule.spec.check_file(rule.path_from_gitignore + name).include
+        verdict = rule.patterns.judge(rule.path_from_gitignore + name)
         if verdict is not None:
             return verdict
     return False
-
-
-def _read_gitignore(folder: Path, path_from_gitignore: str) -> list[_GitIgnoreRules]:
-    try:
-        text = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return []
-    spec = GitIgnoreSpec.from_lines(text.splitlines())
-    return [_GitIgnoreRules(spec, path_from_gitignore)] if len(spec) else []
-
-
-def _read_parent_gitignores(folder: Path) -> list[_GitIgnoreRules]:
-    """Return the rules of the enclosing git checkout, outermost first.
-
-    Rules that ignore the folder itself are left out, because the user named it.
-    """
-    top = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
-    if top is None or top == folder:
-        return []
-    between = [parent for parent in reversed(folder.parents) if parent.is_relative_to(top)]
-    found = [
-        rule for parent in between for rule in _read_gitignore(parent, f"{folder.relative_to(parent).as_posix()}/")
-    ]
-    return [rule for rule in found if not rule.spec.match_file(rule.path_from_gitignore)]

@@ -40,8 +40,9 @@ export async function show(id) {
 
 // The question is known before the first event: a run may wait for its turn.
 async function showQuestion(id, signal) {
-  const { task } = await api.get(`/jobs/${id}`).catch(() => ({}));
+  const { task, waiting } = await api.get(`/jobs/${id}`).catch(() => ({}));
   if (task && !signal.aborted && !byId("run-title").textContent) showTitle(task);
+  if (waiting && !signal.aborted) setStatus(`${waiting}.`);
 }
 
 function clear(id) {

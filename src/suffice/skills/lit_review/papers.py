@@ -23,7 +23,9 @@ _MAX_PASSAGES = 60  # Passages read of one paper.
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}]+[^\s\"<>{}.,;)\]]")
 _YEAR = re.compile(r"\b(?:19[5-9]\d|20[0-4]\d)\b")
 _COPYRIGHT = re.compile(r"(?:©|\(c\)|copyright)[^\n]{0,20}?\d{4}\s*[-–]\s*(?P<last>\d{4})\b", re.IGNORECASE)
-_REFERENCES = re.compile(r"^\s*(?:\d+\.?\s+)?(?:references|bibliography)\s*$", re.IGNORECASE | re.MULTILINE)
+_REFERENCES = re.compile(
+    r"^[ \t]*+(?:\d++\.?[ \t]++)?(?:references|bibliography)[ \t]*+$", re.IGNORECASE | re.MULTILINE
+)
 _LATEX = re.compile(r"[{}]|\\[a-zA-Z]+\s*|\\.")
 _BAD_TITLE = re.compile(
     r"^(?:untitled|microsoft word|page \d+|abstract|arxiv|draft|copyright)\b.*$|.*(?:©|rights reserved).*|\W*\Z"
@@ -189,7 +191,9 @@ def _merge_bibliography(papers: dict[str, Paper], path: Path, problems: list[str
         title = values.get("title", "")
         if not title:
             continue
-        authors = tuple(filter(None, (_clean(name) for name in re.split(r"\s+and\s+", values.get("author", "")))))
+        authors = tuple(
+            filter(None, (_clean(name) for name in " ".join(values.get("author", "").split()).split(" and ")))
+        )
         doi, year = values.get("doi", "").lower(), _first_year(values.get("year", values.get("date", "")))
         key = next((key for key, paper in papers.items() if _is_same(paper, title, doi)), None)
         if key is not None:

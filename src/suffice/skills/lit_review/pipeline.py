@@ -76,7 +76,7 @@ async def _curate(context: SkillContext, papers: Sequence[Paper]) -> dict[str, d
                 prompt = GradePaper(reader, context.run.task, Note(paper.text[:_READ_CHARS], (), paper.title))
                 answer = await context.run.try_ask(prompt)
                 if answer is None or not 1 <= answer.mark <= 5:
-                    continue  # The counted mark stands in.
+                    continue  # The counted mark is used.
                 store.add(key, answer.mark)
             counted[paper.key][reader] = store.marks[key]
     return counted

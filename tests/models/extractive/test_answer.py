@@ -1,0 +1,240 @@
+"""Answers by quotation: what is shown, what is never concluded, and when the question is refused."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.answers import QuotedAnswer
+from suffice.api import research
+from suffice.models.extractive.answer import quote_answer
+from suffice.models.reading import AnswerSpan
+from suffice.testing import WordSearch, make_passage
+from suffice.text.question import read_question
+from suffice.text.quotations import build_excerpt, render_quotation
+from suffice.types import Passage, Place
+
+
+class FixedReader:
+    """Finds the given words, where a passage has them, with the given probability."""
+
+    def __init__(self, words: str, probability: float) -> None:
+        self.words, self.probability = words, probability
+
+    def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
+        starts = [passage.find(self.words) for passage in passages]
+        return [
+            AnswerSpan(self.probability, start, start + len(self.words)) if start >= 0 else AnswerSpan(0.01, 0, 1)
+            for start in starts
+        ]
+
+
+def passage(text: str, title: str = "", kind: str = "markdown", number: int = 0) -> Passage:
+    return Passage(f"{title}{number}{text[:9]}", text, title, Place("page.md", (1, 1 + text.count("\n"))), kind)
+
+
+def ask(question: str, *passages: Passage, reader: FixedReader | None = None, count: int = 0) -> QuotedAnswer:
+    return quote_answer(read_question(question), passages, None, reader, count=count)
+
+
+DANCE = passage("Karl von Frisch decoded the waggle dance in 1927. Bees are insects.", "Bees")
+BRIDGE = passage("The Forth Bridge was opened in 1890. John Fowler designed the Forth Bridge.", "Bridges")
+TEXTS = st.lists(
+    st.sampled_from(
+        [
+            "The waggle dance shows the sun.",
+            "A *starred* hive | costs <b>ten</b>",
+            "- 1. Honey\n- Dr. Frisch decoded the dance",
+            "# Dance\n\n`maxsize` is a_b",
+            "```\ndance()\n```",
+            "東京 is the hive of “bees”",
+            "| dance | hive |\n|---|---|\n| bees | sun |",
+        ]
+    ),
+    min_size=1,
+    max_size=6,
+).map("\n\n".join)
+QUESTIONS = st.sampled_from(["What does the waggle dance show?", "Who decoded the dance of bees?", "What is a hive?"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(QUESTIONS, st.lists(TEXTS, min_size=1, max_size=4, unique=True))
+def test_what_is_shown_is_in_the_source(question: str, texts: list[str]) -> None:
+    answer = ask(question, *(passage(text, f"Note {n}") for n, text in enumerate(texts)))
+    for quotation in (*answer.quotations, *(one.quotation for one in answer.closest)):
+        assert quotation.spans == tuple(sorted(quotation.spans))
+        for start, end in quotation.spans:
+            assert 0 <= start < end <= len(quotation.passage.text)
+        shown = re.sub(r"[\s*]", "", build_excerpt(quotation, "[1]").text)
+        assert shown == re.sub(r"[\s*]", "", quotation.text)
+
+
+def test_without_evidence_there_is_no_answer_and_the_closest_passages_are_named() -> None:
+    for question in ("Who painted Guernica?", "What is the melting point of tungsten?", "How do whales sleep?"):
+        answer = ask(question, DANCE, BRIDGE)
+        assert (answer.quotations, answer.short_answer, answer.sufficiency) == ((), "", "no")
+    closest = ask("Who painted Kubernetes in the colours of Erika Mustermann's bridge?", BRIDGE, DANCE).closest
+    assert closest[0].quotation.title == "Bridges"
+    assert "Kubernetes" in closest[0].missing
+    assert "bridge" not in closest[0].missing
+    assert ask("Who decoded the waggle dance?") == QuotedAnswer(sufficiency="no", probability=0.0)
+
+
+def test_the_passage_that_answers_is_quoted_with_its_place() -> None:
+    answer = ask("Who designed the Forth Bridge?", DANCE, BRIDGE, reader=FixedReader("John Fowler", 0.999))
+    (quotation,) = answer.quotations
+    assert "John Fowler designed the Forth Bridge." in quotation.text
+    assert [quotation.passage.text[start:end] for start, end in quotation.highlight] == ["John Fowler"]
+    assert quotation.location == "page.md:1-1"
+    assert answer.sufficiency == "yes"
+    assert render_quotation(quotation, "[2]") == (
+        "### Bridges · `page.md:1-1`\n\n> The Forth Bridge was opened in 1890. **John Fowler** designed the Forth Bridge. [2]"
+    )
+
+
+def test_a_short_answer_is_a_span_that_the_reader_is_sure_of() -> None:
+    sure, unsure = FixedReader("John Fowler", 0.999), FixedReader("John Fowler", 0.3)
+    assert ask("Who designed the Forth Bridge?", BRIDGE, reader=sure).short_answer == "John Fowler"
+    assert ask("Who designed the Forth Bridge?", BRIDGE, reader=unsure).short_answer == ""
+    assert ask("Did John Fowler design the Forth Bridge?", BRIDGE, reader=sure).short_answer == ""
+    assert ask("Wer hat die Forth Bridge entworfen?", BRIDGE, reader=sure).short_answer == ""
+
+
+def test_of_a_comparison_both_sides_are_shown_and_none_is_chosen() -> None:
+    linux, mac = passage("Quill runs on Linux with kernel 5.", "Linux"), passage("Quill runs on macOS 13.", "macOS")
+    answer = ask("Does Quill run on Linux or macOS?", linux, mac, reader=FixedReader("Linux", 0.999))
+    assert [quotation.passage for quotation in answer.quotations] == [linux, mac]
+    assert answer.short_answer == ""
+    quill, reed = passage("Quill is an editor for plain text.", "Quill"), passage("Reed is a flute.", "Reed")
+    both = ask("Are Quill and Reed both databases?", quill, reed)
+    assert both.short_answer == ""
+    assert both.sufficiency != "yes"
+
+
+def test_an_account_of_a_thing_needs_no_words_of_the_task() -> None:
+    moss = [
+        passage(f"Moss grows on {thing}. It needs water.", "Moss", number=n)
+        for n, thing in enumerate(["bark", "roofs"])
+    ]
+    for task in ("Give a comprehensive account of Moss", "Write an in-depth overview of moss", "Explain moss"):
+        assert ask(task, *moss).sufficiency == "yes"
+
+
+def test_a_long_question_is_not_refused_for_words_that_no_source_has() -> None:
+    cache = passage(
+        "def lru_cache(maxsize=128, typed=False):\n    # Least-recently-used cache decorator.\n\n"
+        "    # If maxsize is reached, the least recently used item is discarded. The cache is threadsafe.\n",
+        "functools.lru_cache",
+        "code",
+    )
+    question = (
+        "How does functools.lru_cache decide which entry to evict when maxsize is reached, and is it safe to use from "
+        "several threads?"
+    )
+    answer = ask(question, cache, reader=FixedReader("least recently used item", 0.8))
+    assert answer.sufficiency != "no"
+    assert "least recently used item is discarded" in answer.quotations[0].text
+
+
+def test_the_same_text_is_shown_once() -> None:
+    again = passage(DANCE.text, "Copy")
+    assert len(ask("Who decoded the waggle dance?", DANCE, again).quotations) == 1
+
+
+def test_the_number_of_items_that_is_asked_for_is_shown() -> None:
+    mines = [passage(f"The copper mine of {name} is large.", name) for name in ("Arno", "Brel", "Cusk", "Dorn", "Elva")]
+    assert len(ask("The top 4 copper mines", *mines, count=4).quotations) == 4
+
+
+LONG = "The value is checked when the program starts, and a wrong one ends it with a message that names it. "
+
+
+def test_a_list_is_shown_whole_with_its_lead_in() -> None:
+    items = "\n".join(f"- mode {n}: it writes {'x' * 50} {n} times" for n in range(12))
+    page = passage(f"{LONG * 4}\n\nThe modes of the printer are:\n\n{items}\n\n{LONG * 3}", "Printer")
+    (quotation,) = ask("Which modes does the printer have?", page).quotations
+    assert quotation.format == "list"
+    assert "The modes of the printer are:" in quotation.text
+    assert all(f"mode {n}:" in quotation.text for n in range(12))
+
+
+def test_a_row_of_a_long_table_comes_with_its_header() -> None:
+    rows = "\n".join(f"| colour {n} | {n} euros and {'y' * 30} | some |" for n in range(40))
+    page = passage(f"| name | price | stock |\n|---|---|---|\n{rows}\n| teal | 7 euros | none |", "Paint")
+    (quotation,) = ask("What is the price of teal?", page).quotations
+    assert quotation.text.startswith("| name | price | stock |")
+    assert "| teal | 7 euros | none |" in quotation.text
+    assert len(quotation.text) < 800
+
+
+def test_code_comes_whole_with_the_sentence_above_it() -> None:
+    code = "    harvester init\n    harvester run --fast"
+    page = passage(f"{LONG * 8}\n\nStart the harvester so:\n\n{code}\n\n{LONG * 8}", "Farm")
+    text = ask("How do I start the harvester?", page).quotations[0].text
+    assert "Start the harvester so:" in text
+    assert "harvester run --fast" in text
+
+
+def test_a_stretch_stays_in_its_section_and_names_it() -> None:
+    page = passage(
+        f"# Plants\n\n## Roses\n\n{LONG * 3}\n\n## Ferns\n\nFerns need shade.\n\n## Cacti\n\n{LONG * 3}",
+        "Garden > Plants",
+    )
+    (quotation,) = ask("What do ferns need?", page).quotations
+    assert quotation.text == "Ferns need shade."
+    assert quotation.title == "Garden > Plants > Ferns"
+
+
+@pytest.mark.parametrize("kind", ["text", "code", "csv", "chat"])
+def test_one_endless_line_does_not_break_it(kind: str) -> None:
+    assert ask("What is the waggle dance?", passage("waggle dance " * 5000, "Bees", kind)).sufficiency != "unknown"
+
+
+def test_a_german_question_does_not_change_how_the_next_english_one_is_read() -> None:
+    english = passage("The organisers are painting houses.", "Houses")
+    before = ask("Who is painting a house?", english)
+    ask("Welche Häuser werden von den Veranstaltern gestrichen?", passage("Die Häuser werden gestrichen.", "Haus"))
+    assert ask("Who is painting a house?", english) == before
+    assert before.sufficiency == "yes"
+
+
+def test_a_question_in_another_language_is_answered_by_words() -> None:
+    french = passage("La hauteur de la tour est de 300 mètres. Elle est en fer.", "Tour")
+    answer = ask("Quelle est la hauteur de la tour ?", french, reader=FixedReader("fer", 0.999))
+    assert "300 mètres" in answer.quotations[0].text
+
+
+def test_a_report_says_no_more_than_its_sources() -> None:
+    found = [make_passage(f"p{n}", text, f"Note {n}") for n, text in enumerate([DANCE.text, BRIDGE.text])]
+    report = asyncio.run(research("Who decoded the waggle dance?", search=WordSearch(found), model="extractive"))
+    assert all(claim.support == "supported" for claim in report.claims)
+    assert "decoded the waggle dance in 1927" in report.final_answer.replace("*", "")
+
+
+TASK = "Who is the mayor of the town where the painter Odile Brandt was born?"
+ANCHOR = passage(
+    "Odile Brandt was a painter. Brandt was born in Velburg in 1871 and studied in Graz.", "Odile Brandt", "text"
+)
+LAST = passage(
+    "Velburg is a town on the river Laaber with a castle from the twelfth century. Its breweries are old. "
+    "Since 2014 the mayor of Velburg has been Kathrin Lohse.",
+    "Velburg",
+    "text",
+)
+OTHERS = [
+    passage(f"The painter {name} was born in the town of {town}. The town is known for its {thing}.", name, "text")
+    for name, town, thing in [
+        ("Emil Sorge", "Kassel", "lamps"),
+        ("Rosa Weck", "Ulm", "spire"),
+        ("Otto Lind", "Worms", "wine"),
+    ]
+]
+
+
+def test_the_passage_that_the_named_one_leads_to_is_shown() -> None:
+    answer = ask(TASK, ANCHOR, *OTHERS, LAST)
+    assert "Velburg" in [quotation.title for quotation in answer.quotations[:2]]
+    assert len(answer.quotations) > 3
