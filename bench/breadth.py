@@ -20,13 +20,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from suffice.measure import relevance
 from suffice.models.breadth import BREADTHS, read_breadth
+from suffice.models.embeddings import embed_static, get_minilm
 from suffice.search.base import RankedScope
-from suffice.search.corpus.search import CorpusSearch
+from suffice.search.corpus.search import CorpusSearch, score_all
 from suffice.state.survey import Survey
-from suffice.types import Passage, Query
+from suffice.types import Passage, Place, Query
 
 BATCH = 50
 TARGET = 0.9
@@ -95,7 +97,7 @@ def run_screening(folder: Path) -> str:
     for path in sorted(folder.glob("*.jsonl.gz")):
         with gzip.open(path, "rt", encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
-        scopes[path.name.removesuffix(".jsonl.gz")] = asyncio.run(_rank_records(lines[0]["question"], lines[1:]))
+        scopes[path.name.removesuffix(".jsonl.gz")] = _rank_records(lines[0]["question"], lines[1:])
     plain, learned = {}, {}
     for name, (scope, gold) in scopes.items():
         plain[name] = list(read_on(Survey(scope, BATCH), lambda one, gold=gold: one.id in gold, judges=False))  # type: ignore[misc]
@@ -149,14 +151,13 @@ def find_recall(run: Sequence[Round]) -> int:
     return next(one.read for one in run if one.truth >= TARGET)
 
 
-async def _rank_records(question: str, records: Sequence[dict[str, object]]) -> tuple[RankedScope, set[str]]:
-    with tempfile.TemporaryDirectory(prefix="screening-") as folder:
-        texts = (json.dumps({key: record[key] for key in ("id", "title", "text")}) for record in records)
-        path = Path(folder) / "records.jsonl"
-        path.write_text("\n".join(texts), encoding="utf-8")
-        scope = await (await CorpusSearch.open([path], cache_dir=None)).rank_all(question)
-    assert scope is not None, "the records are in English"
-    return scope, {str(record["id"]) for record in records if record["relevant"]}
+def _rank_records(question: str, records: Sequence[dict[str, Any]]) -> tuple[RankedScope, set[str]]:
+    """Return records as a scope: each is one passage, however long, and a file of its own."""
+    texts = [f"{record['title']}. {record['text']}" for record in records]
+    vectors = embed_static(texts)
+    scores = score_all(question, texts, vectors, get_minilm().embed)
+    passages = tuple(Passage(one["id"], one["text"], one["title"], Place(one["id"])) for one in records)
+    return RankedScope(passages, scores, vectors), {one["id"] for one in records if one["relevant"]}
 
 
 def run_topics(path: Path, corpora: Path) -> str:

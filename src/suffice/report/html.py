@@ -89,6 +89,7 @@ def render_html(report: Report, links: str = "") -> str:
 {answer}
 </section>
 {_render_closest(report, renderer)}
+{_render_map(report, renderer)}
 {_render_list_section("findings", "Key findings", map(renderer.render_inline, report.key_findings))}
 {_render_list_section("recommendations", "Recommendations", map(renderer.render_inline, report.recommendations))}
 {_render_list_section("risks", "Risks", map(renderer.render_inline, report.risks))}
@@ -207,6 +208,30 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
         "The closest passages, which do not answer the question",
         (f"<p>{_escape(missing)}</p>" if missing else "") + cards,
     )
+
+
+def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
+    """Render which sources say something on which aspect of a broad question; each mark leads to its source."""
+    if not report.aspects:
+        return ""
+    cited = dict.fromkeys(source for finding in report.findings for source in finding.sources)
+    sources = [source for source in report.sources if source.id in cited]
+    heads = "".join(f'<th scope="col">{renderer.render_citation(source.id)}</th>' for source in sources)
+    rows = []
+    for aspect in report.aspects:
+        own = {one for finding in report.findings if finding.aspect == aspect.name for one in finding.sources}
+        cells = "".join(
+            f'<td><a href="#source-{report.sources.index(source) + 1}" aria-label="Source {_escape(source.id, 12)}">●</a></td>'
+            if source.id in own
+            else "<td></td>"
+            for source in sources
+        )
+        rows.append(f'<tr><th scope="row" dir="auto">{_escape(aspect.name, 80)}</th>{cells}</tr>')
+    table = (
+        '<div class="scroll" role="region" tabindex="0" aria-label="Aspects and sources"><table class="map"><thead><tr>'
+        f'<th scope="col">Aspect</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    )
+    return _render_section("map", "What covers what", table)
 
 
 def _render_legend(claims: Sequence[Claim]) -> str:

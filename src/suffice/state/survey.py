@@ -8,6 +8,7 @@ a sheet, a thread and a slide deck are read as wholes.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from suffice.measure.relevance import (
     BIAS,
@@ -23,7 +24,7 @@ from suffice.measure.relevance import (
     to_probabilities,
 )
 from suffice.search.base import RankedScope
-from suffice.text.entities import content_stems
+from suffice.text.entities import stem_words
 from suffice.types import Coverage, Passage, Query
 
 DEFAULT_TARGET, DEEP_TARGET = 0.9, 0.98  # The share of what is relevant that a broad question reads; the deep tier's.
@@ -96,7 +97,7 @@ class Survey:
         """Take over which passages that were read are relevant, by id: their words move the ranking and the estimate."""
         self._judged |= {self._rows[id]: is_relevant for id, is_relevant in relevant.items()}
         if self._words is None:
-            self._words = [content_stems(f"{passage.title} {passage.text}") for passage in self.passages]
+            self._words = [_list_terms(passage) for passage in self.passages]
         self.scores = learn_scores(self._prior, self._words, self._judged)
         recent = [row for row in self._read if row in self._judged][-_CALIBRATION_BATCHES * self.batch_size :]
         self.calibration = calibrate([self._read[row] for row in recent], [self._judged[row] for row in recent])
@@ -127,6 +128,12 @@ class Survey:
             read[passage.place.path].append(passage)
         chosen = [path for path in sorted(self._files, key=lambda path: -self._files[path]) if self._files[path] >= cut]
         return [read[path] for path in chosen if read[path]]
+
+
+def _list_terms(passage: Passage) -> frozenset[str]:
+    """Return the words and pairs of words of a passage."""
+    stems = stem_words(f"{passage.title} {passage.text}")
+    return frozenset((*stems, *(f"{one} {other}" for one, other in pairwise(stems))))
 
 
 def _score_files(scores: Iterable[float], rows: dict[str, list[int]]) -> dict[str, float]:

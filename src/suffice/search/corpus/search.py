@@ -164,8 +164,6 @@ class CorpusSearch:
         return await run_in_thread(lambda check_cancelled: self._rank_all(question, check_cancelled))
 
     def _rank_all(self, question: str, check_cancelled: Callable[[], None]) -> RankedScope:
-        import numpy as np
-
         if self.size > MAX_RANKED:
             found = self._index.search(self._index.extract_terms(question), MAX_RANKED)
             addresses = [address for _, address in found]
@@ -173,16 +171,10 @@ class CorpusSearch:
             addresses = self._index.list_addresses()
         entries = self._order_by_file([self._index.get_entry(address) for address in addresses])
         vectors = _read_vectors(entries)
-        rough = vectors @ embed_static([question])[0]
-        best = np.argsort(-rough, kind="stable")[:EMBEDDED_OF_ALL]
-        exact = self._vectors.embed(
-            [question, *(text_to_embed(entries[i]) for i in best)], lambda done: check_cancelled()
+        texts = [text_to_embed(entry) for entry in entries]
+        scores = score_all(
+            question, texts, vectors, lambda some: self._vectors.embed(some, lambda done: check_cancelled())
         )
-        mixed = (rough[best] + exact[1:] @ exact[0]) / 2
-        # What was not compared exactly gets what its static vector leads one to expect.
-        slope, base = np.polyfit(rough[best], mixed, 1) if len(best) > 2 else (1.0, 0.0)
-        scores = np.asarray(slope * rough + base, np.float32)
-        scores[best] = mixed
         return RankedScope(tuple(self._to_passages(entries)), scores, vectors)
 
     def close(self) -> None:
@@ -348,6 +340,28 @@ def _static_cosines(text: str, entries: Sequence[IndexEntry]) -> list[float]:
     """Return the cosines of a query and passages by the vectors that the index holds."""
     cosines: list[float] = (_read_vectors(entries) @ embed_static([text])[0]).tolist()
     return cosines
+
+
+def score_all(
+    question: str,
+    texts: Sequence[str],
+    vectors: "NDArray[np.float32]",
+    embed: "Callable[[list[str]], NDArray[np.float32]]",
+) -> "NDArray[np.float32]":
+    """Return the similarity of every text to a question: by the static vectors, and of the best also by the embedding model.
+
+    What the model did not compare gets what its static vector leads one to expect.
+    """
+    import numpy as np
+
+    rough = vectors @ embed_static([question])[0]
+    best = np.argsort(-rough, kind="stable")[:EMBEDDED_OF_ALL]
+    exact = embed([question, *(texts[i] for i in best)])
+    mixed = (rough[best] + exact[1:] @ exact[0]) / 2
+    slope, base = np.polyfit(rough[best], mixed, 1) if len(best) > 2 else (1.0, 0.0)
+    scores = np.asarray(slope * rough + base, np.float32)
+    scores[best] = mixed
+    return scores
 
 
 def _read_vectors(entries: Sequence[IndexEntry]) -> "NDArray[np.float32]":
