@@ -5,11 +5,19 @@ negation, name, and person (a passage that says *we* of somebody whom the claim 
 ``contradicted`` where the passage says otherwise, ``unsupported`` where it does not settle it, ``not_supported`` for either.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from random import Random
 
-HELD_BACK = ("wice", "fm2", "feverous", "scitail", "defacto", "scifact_train")  # Sources of claims that are never trained on.
+HELD_BACK = (
+    "wice",
+    "fm2",
+    "feverous",
+    "scitail",
+    "defacto",
+    "scifact_train",
+)  # Sources of claims that are never trained on.
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])|\n+")
 REGULAR = """acquire advise appoint attack award cause call capture challenge command complete confirm contact control convert copy cover
 create criticize defeat define delete deliver design destroy develop direct discover dismiss displace divide edit employ encourage
@@ -89,7 +97,9 @@ SAYS = ["According to the text, {}", "The source says that {}", "It is stated th
 NAME = re.compile(r"\b[A-Z][\w’'-]+(?: (?:of |de |the )?[A-Z][\w’'-]+)*")
 YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 DATED = re.compile(r"\b(?:[Ii]n|[Oo]n|[Ss]ince|[Bb]y)(?: [A-Z][a-z]+)?(?: \d{1,2},?)? ((?:1[5-9]|20)\d\d)\b")
-SKIP_NAMES = frozenset("The A An In It He She They This That These Those If When On At For As By From To With There But And Or We You I Its His Her".split())
+SKIP_NAMES = frozenset(
+    "The A An In It He She They This That These Those If When On At For As By From To With There But And Or We You I Its His Her".split()
+)
 
 
 def _inflected() -> dict[str, tuple[str, str, str]]:
@@ -107,13 +117,21 @@ def _inflected() -> dict[str, tuple[str, str, str]]:
 
 
 def third(base: str) -> str:
-    return base[:-1] + "ies" if re.search(r"[^aeiou]y$", base) else base + ("es" if base.endswith(("s", "sh", "ch", "x")) else "s")
+    return (
+        base[:-1] + "ies"
+        if re.search(r"[^aeiou]y$", base)
+        else base + ("es" if base.endswith(("s", "sh", "ch", "x")) else "s")
+    )
 
 
 VERBS = _inflected()
 PARTICIPLES = {form[2]: form for form in VERBS.values()}
-ACTIVE = re.compile(rf"^((?:The |A |An |Its |Each |This )?{NOUN}) ({'|'.join(VERBS)}) ({STOP}{NOUN})(?=[ .;]|$)(?! and | or )(.*)$")
-PASSIVE = re.compile(rf"^((?:The |A |An |Its |Each |This )?{NOUN}) (is|are|was|were) ({'|'.join(PARTICIPLES)}) by ({STOP}{NOUN})(?=[ .;]|$)(?! and | or )(.*)$")
+ACTIVE = re.compile(
+    rf"^((?:The |A |An |Its |Each |This )?{NOUN}) ({'|'.join(VERBS)}) ({STOP}{NOUN})(?=[ .;]|$)(?! and | or )(.*)$"
+)
+PASSIVE = re.compile(
+    rf"^((?:The |A |An |Its |Each |This )?{NOUN}) (is|are|was|were) ({'|'.join(PARTICIPLES)}) by ({STOP}{NOUN})(?=[ .;]|$)(?! and | or )(.*)$"
+)
 OPPOSITE = {}
 for _pair in OPPOSITES.split():
     _one, _two = _pair.split("/")
@@ -127,8 +145,13 @@ def words_pattern(words: object) -> re.Pattern[str]:
 
 OPPOSITE_WORD, ALWAYS_WORD, WEAKER_WORD = map(words_pattern, (OPPOSITE, ALWAYS, WEAKER))
 COUNTED = "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty hundred several".split()
-UNIT = re.compile(rf"(?:(?<=\d)|{'|'.join(f'(?<=[ (]{word})' for word in COUNTED)})([ -]?)({'|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))})(?![\w-])")
-FREQUENCY = re.compile(words_pattern([word for row in FREQUENT for word in row]).pattern + r"(?=[.,;)]| (?:in|on|at|from|by|for|with|and|to|since|until|as)\b)")
+UNIT = re.compile(
+    rf"(?:(?<=\d)|{'|'.join(f'(?<=[ (]{word})' for word in COUNTED)})([ -]?)({'|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))})(?![\w-])"
+)
+FREQUENCY = re.compile(
+    words_pattern([word for row in FREQUENT for word in row]).pattern
+    + r"(?=[.,;)]| (?:in|on|at|from|by|for|with|and|to|since|until|as)\b)"
+)
 FIGURE = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w-])")
 BEING = re.compile(r"\b(is|are|was|were|can|could|will|would|must|should|may|does|do|did|has|have)\b(?! (?:not|n't))")
 
@@ -185,35 +208,77 @@ def pick(pattern: re.Pattern[str], text: str, random: Random) -> re.Match[str] |
 
 
 def low(noun: str) -> str:
-    return noun[0].lower() + noun[1:] if noun.split()[0] in SKIP_NAMES or noun[1:2].islower() and noun.split()[0] in ("Each", "Any") else noun
+    return (
+        noun[0].lower() + noun[1:]
+        if noun.split()[0] in SKIP_NAMES or (noun[1:2].islower() and noun.split()[0] in ("Each", "Any"))
+        else noun
+    )
 
 
 def role(sentence: str, passage: str, random: Random):
     """Swap who does and who suffers something; the true one turns active and passive."""
     if match := PASSIVE.match(sentence):
         one, be, verb, two, rest = match.groups()
-        if PARTICIPLES[verb][0] in SYMMETRIC or NAME.fullmatch(one) is None and random.random() < 0.2:
+        if PARTICIPLES[verb][0] in SYMMETRIC or (NAME.fullmatch(one) is None and random.random() < 0.2):
             return None
         past = PARTICIPLES[verb][1] if be in ("was", "were") else third(PARTICIPLES[verb][0])
         active = f"{two} {past} {low(one)}{rest}"
-        return random.choice([f"{two} {be} {verb} by {low(one)}{rest}", f"{one} {past} {low(two)}{rest}"]), "contradicted", active
+        return (
+            random.choice([f"{two} {be} {verb} by {low(one)}{rest}", f"{one} {past} {low(two)}{rest}"]),
+            "contradicted",
+            active,
+        )
     if match := ACTIVE.match(sentence):
         one, verb, two, rest = match.groups()
         base, past, participle = VERBS[verb]
-        if base in SYMMETRIC or one.lower() in ("it", "he", "she", "they", "this", "that", "which", "there", "we", "you"):
+        if base in SYMMETRIC or one.lower() in (
+            "it",
+            "he",
+            "she",
+            "they",
+            "this",
+            "that",
+            "which",
+            "there",
+            "we",
+            "you",
+        ):
             return None
-        be = ("was" if verb == past and past != base else "is") if not two.endswith("s") or two.endswith("ss") else ("were" if verb == past else "are")
+        be = (
+            ("was" if verb == past and past != base else "is")
+            if not two.endswith("s") or two.endswith("ss")
+            else ("were" if verb == past else "are")
+        )
         passive = f"{two} {be} {participle} by {low(one)}{rest}"
-        return random.choice([f"{two} {verb} {low(one)}{rest}", f"{one} {be} {participle} by {low(two)}{rest}"]), "contradicted", passive
-    if match := re.match(r"^(.{3,60}?) (is|are|was|were) (\w+er|more \w+|less \w+|better|worse) than (.{3,60}?)([.,;]|$)(.*)$", sentence):
+        return (
+            random.choice([f"{two} {verb} {low(one)}{rest}", f"{one} {be} {participle} by {low(two)}{rest}"]),
+            "contradicted",
+            passive,
+        )
+    if match := re.match(
+        r"^(.{3,60}?) (is|are|was|were) (\w+er|more \w+|less \w+|better|worse) than (.{3,60}?)([.,;]|$)(.*)$", sentence
+    ):
         one, be, how, two, end, rest = match.groups()
-        return f"{two} {be} {how} than {low(one)}{end}{rest}", "contradicted", f"Compared with {two}, {low(one)} {be} {how}{end}{rest}"
-    if match := re.search(r"\bfrom ([\w'’.-]+(?: [\w'’.-]+)?) to ([\w'’.-]+(?: (?!and|in|on|at|for)[\w'’.-]+)?)", sentence):
+        return (
+            f"{two} {be} {how} than {low(one)}{end}{rest}",
+            "contradicted",
+            f"Compared with {two}, {low(one)} {be} {how}{end}{rest}",
+        )
+    if match := re.search(
+        r"\bfrom ([\w'’.-]+(?: [\w'’.-]+)?) to ([\w'’.-]+(?: (?!and|in|on|at|for)[\w'’.-]+)?)", sentence
+    ):
         return replaced(sentence, match, f"from {match[2]} to {match[1]}"), "contradicted", replaced(sentence, match, f"to {match[2]} from {match[1]}")  # fmt: skip
-    names = [name for name in NAME.finditer(sentence) if name[0] not in SKIP_NAMES and name[0].split()[0] not in SKIP_NAMES]
-    for one, two in zip(names, names[1:], strict=False):
+    names = [
+        name for name in NAME.finditer(sentence) if name[0] not in SKIP_NAMES and name[0].split()[0] not in SKIP_NAMES
+    ]
+    for one, two in itertools.pairwise(names):
         between = sentence[one.end() : two.start()]
-        if re.search(r"\b(?:of|for|by|to|in|from|under|over|against|after|than)\b", between) and not re.search(r"\b(?:and|or|with)\b|,", between) and one[0] != two[0] and len(between) < 60:
+        if (
+            re.search(r"\b(?:of|for|by|to|in|from|under|over|against|after|than)\b", between)
+            and not re.search(r"\b(?:and|or|with)\b|,", between)
+            and one[0] != two[0]
+            and len(between) < 60
+        ):
             return sentence[: one.start()] + two[0] + between + one[0] + sentence[two.end() :], "not_supported", ""
     return None
 
@@ -224,12 +289,20 @@ def order(sentence: str, passage: str, random: Random):
         main, word, clause = match.groups()
         other = {"before": "after", "after": "before", "once": "before"}[word]
         true = f"{word.capitalize()} {clause}, {low(main)}."
-        return random.choice([f"{main} {other} {clause}.", f"{other.capitalize()} {clause}, {low(main)}."]), "contradicted", true
+        return (
+            random.choice([f"{main} {other} {clause}.", f"{other.capitalize()} {clause}, {low(main)}."]),
+            "contradicted",
+            true,
+        )
     if match := re.match(r"^(Before|After|Once) ([^,]{6,100}), (.{10,140})\.$", sentence):
         word, clause, main = match.groups()
         other = {"Before": "after", "After": "before", "Once": "before"}[word]
         same = "after" if word == "Once" else word.lower()
-        return random.choice([f"{main} {other} {clause}.", f"{other.capitalize()} {clause}, {main}."]), "contradicted", f"{main} {same} {clause}."
+        return (
+            random.choice([f"{main} {other} {clause}.", f"{other.capitalize()} {clause}, {main}."]),
+            "contradicted",
+            f"{main} {same} {clause}.",
+        )
     if match := re.match(r"^(.{10,100}?),? (?:and )?then (.{10,100})\.$", sentence):
         one, two = match.groups()
         return f"{two}, then {low(one)}.", "contradicted", f"First {low(one)}, and after that {two}."
@@ -237,8 +310,21 @@ def order(sentence: str, passage: str, random: Random):
     if len(years) == 1 and len(sentence.split()) < 22:
         for other in sentences(passage):
             theirs = DATED.findall(other)
-            if other != sentence and len(theirs) == 1 and theirs[0] != years[0] and len(other.split()) < 22 and not re.search(r"\b(?:before|after|since|until)\b", other + sentence):
-                first, second = (re.sub(r",?\s*\(?\b(?:[Ii]n|[Oo]n|[Bb]y|[Ss]ince)? ?(?:[A-Z][a-z]+ )?(?:\d{1,2},? )?(?:1[5-9]|20)\d\d,?", "", one).strip(" ,.") for one in (sentence, other))
+            if (
+                other != sentence
+                and len(theirs) == 1
+                and theirs[0] != years[0]
+                and len(other.split()) < 22
+                and not re.search(r"\b(?:before|after|since|until)\b", other + sentence)
+            ):
+                first, second = (
+                    re.sub(
+                        r",?\s*\(?\b(?:[Ii]n|[Oo]n|[Bb]y|[Ss]ince)? ?(?:[A-Z][a-z]+ )?(?:\d{1,2},? )?(?:1[5-9]|20)\d\d,?",
+                        "",
+                        one,
+                    ).strip(" ,.")
+                    for one in (sentence, other)
+                )
                 if min(len(first.split()), len(second.split())) < 4:
                     return None
                 word, wrong = ("before", "after") if years[0] < theirs[0] else ("after", "before")
@@ -251,7 +337,10 @@ def order(sentence: str, passage: str, random: Random):
 
 def cause(sentence: str, passage: str, random: Random):
     """Turn cause and effect round, or put a cause between two neighbours that states none."""
-    if match := re.match(r"^(.{12,150}?),? (because|since (?=it|they|the |he |she|this|these|there|you|we )|so that|due to the fact that) ?([^,;]{12,150})\.$", sentence):
+    if match := re.match(
+        r"^(.{12,150}?),? (because|since (?=it|they|the |he |she|this|these|there|you|we )|so that|due to the fact that) ?([^,;]{12,150})\.$",
+        sentence,
+    ):
         effect, word, reason = match.groups()
         word = word.strip()
         if word == "so that":
@@ -263,7 +352,13 @@ def cause(sentence: str, passage: str, random: Random):
     if sentence in near and len(near) > 1:
         place = near.index(sentence)
         other = near[place - 1] if place else near[1]
-        if re.search(r"\b(?:because|since|therefore|thus|so|hence|due|result|cause|reason)", f"{sentence} {other}", re.I) or re.match(r"(?:It|This|That|They|These|He|She)\b", other) or len(other.split()) > 22:
+        if (
+            re.search(
+                r"\b(?:because|since|therefore|thus|so|hence|due|result|cause|reason)", f"{sentence} {other}", re.I
+            )
+            or re.match(r"(?:It|This|That|They|These|He|She)\b", other)
+            or len(other.split()) > 22
+        ):
             return None
         word = random.choice(["because", "because", ", which is why", "as a result of the fact that", ", so"])
         one, two = sentence.rstrip("."), low(other.rstrip("."))
@@ -276,18 +371,47 @@ def scope(sentence: str, passage: str, random: Random):
     """Make some all and all some; the true one says the same or less."""
     match = pick(ALWAYS_WORD, sentence, random)
     if match is None:
-        if (be := re.search(r"\b(is|are|was|were|supports|uses|accepts|applies to|works with)\b", sentence)) and random.random() < 0.08:
+        if (
+            be := re.search(r"\b(is|are|was|were|supports|uses|accepts|applies to|works with)\b", sentence)
+        ) and random.random() < 0.08:
             return replaced(sentence, be, f"{be[0]} only"), "unsupported", ""
         return None
     rest = sentence[match.end() :]
-    if match[0] in ("over", "about", "almost", "nearly", "up to", "exactly") and not re.match(r" \$?(?:\d|all|every|half|two|three|four|five|ten)", rest):
+    if match[0] in ("over", "about", "almost", "nearly", "up to", "exactly") and not re.match(
+        r" \$?(?:\d|all|every|half|two|three|four|five|ten)", rest
+    ):
         return None
     if match[0] in ("most", "all") and not re.match(r" (?:of |the )?(?:the )?[\w-]+s\b", rest):
         return None
     true = ""
     if match[0] in WEAKER:
-        true = replaced(sentence, match, random.choice(WEAKER[match[0]]) + (" of" if match[0] in ("all", "most") and rest.startswith(" the ") else ""))
-    label = "contradicted" if match[0] in ("all", "always", "never", "every", "both", "must", "at least", "at most", "more than", "less than", "up to", "unless", "no", "over") else "unsupported"
+        true = replaced(
+            sentence,
+            match,
+            random.choice(WEAKER[match[0]])
+            + (" of" if match[0] in ("all", "most") and rest.startswith(" the ") else ""),
+        )
+    label = (
+        "contradicted"
+        if match[0]
+        in (
+            "all",
+            "always",
+            "never",
+            "every",
+            "both",
+            "must",
+            "at least",
+            "at most",
+            "more than",
+            "less than",
+            "up to",
+            "unless",
+            "no",
+            "over",
+        )
+        else "unsupported"
+    )
     return replaced(sentence, match, random.choice(ALWAYS[match[0]])), label, true
 
 
@@ -298,7 +422,11 @@ def unit(sentence: str, passage: str, random: Random):
         return None
     other = random.choice(UNITS[match[2]])
     space = match[1] if match[1].strip() == "" and match[2] != "%" else " " if match[2] == "%" else match[1]
-    return sentence[: match.start()] + space + other + sentence[match.end() :], "contradicted", same_amount(sentence, match, random)
+    return (
+        sentence[: match.start()] + space + other + sentence[match.end() :],
+        "contradicted",
+        same_amount(sentence, match, random),
+    )
 
 
 def same_amount(sentence: str, match: re.Match[str], random: Random) -> str:
@@ -312,10 +440,16 @@ def same_amount(sentence: str, match: re.Match[str], random: Random) -> str:
     if name in scales:
         text = f"{amount * scales[name]:,.0f}"
     elif name in ("%", "percent"):
-        text = {50: "half", 25: "a quarter", 75: "three quarters", 10: "a tenth", 100: "all"}.get(amount, f"{figure[1]} per cent" if name == "%" else f"{figure[1]}%")
+        text = {50: "half", 25: "a quarter", 75: "three quarters", 10: "a tenth", 100: "all"}.get(
+            amount, f"{figure[1]} per cent" if name == "%" else f"{figure[1]}%"
+        )
     elif name in steps and amount % (factor := steps[name][0]) == 0 and factor > 1 and amount:
         count = int(amount / factor)
-        text = f"{count} {steps[name][1]}" if count != 1 else f"1 {steps[name][1][:-1] if steps[name][1].endswith('s') and len(steps[name][1]) > 2 else steps[name][1]}"
+        text = (
+            f"{count} {steps[name][1]}"
+            if count != 1
+            else f"1 {steps[name][1][:-1] if steps[name][1].endswith('s') and len(steps[name][1]) > 2 else steps[name][1]}"
+        )
     elif name in ("days", "minutes", "hours", "years") and amount < 13:
         return sentence[: figure.start()] + f"{int(amount) * {'days': 24, 'minutes': 60, 'hours': 60, 'years': 12}[name]} { {'days': 'hours', 'minutes': 'seconds', 'hours': 'minutes', 'years': 'months'}[name]}" + sentence[match.end() :]  # fmt: skip
     else:
@@ -326,11 +460,17 @@ def same_amount(sentence: str, match: re.Match[str], random: Random) -> str:
 def opposite(sentence: str, passage: str, random: Random):
     """Put the opposite of a word; the true one negates the opposite."""
     match = pick(OPPOSITE_WORD, sentence, random)
-    if match is None or (match[0] in ("with", "same", "more", "first", "last", "high", "open") and random.random() < 0.6):
+    if match is None or (
+        match[0] in ("with", "same", "more", "first", "last", "high", "open") and random.random() < 0.6
+    ):
         return None
     other = OPPOSITE[match[0]]
     after_be = re.search(rf"\b{BE}$", sentence[: match.start()].rstrip())
-    true = replaced(sentence, match, f"not {other}") if after_be and match[0] not in ("more", "less", "first", "last", "increased", "decreased") else ""
+    true = (
+        replaced(sentence, match, f"not {other}")
+        if after_be and match[0] not in ("more", "less", "first", "last", "increased", "decreased")
+        else ""
+    )
     if true and random.random() < 0.3:
         return replaced(sentence, match, f"not {match[0]}"), "contradicted", true
     return replaced(sentence, match, other), "contradicted", true
@@ -344,7 +484,11 @@ def number(sentence: str, passage: str, random: Random):
         if not spelt:
             return None
         value = NUMBERS.index(spelt[0])
-        return replaced(sentence, spelt, NUMBERS[(value + random.choice([1, 2, -1])) % 13]), "contradicted", replaced(sentence, spelt, str(value))
+        return (
+            replaced(sentence, spelt, NUMBERS[(value + random.choice([1, 2, -1])) % 13]),
+            "contradicted",
+            replaced(sentence, spelt, str(value)),
+        )
     text = match[0].rstrip(",")
     value = float(text.replace(",", ""))
     if YEAR.fullmatch(text):
@@ -352,7 +496,10 @@ def number(sentence: str, passage: str, random: Random):
     elif "." in text:
         new, true = f"{value * random.choice([0.5, 1.1, 1.5, 2, 10]):.{len(text.split('.')[1])}f}", ""
     elif value < 32:
-        new, true = str(int(max(1, value + random.choice([1, 2, 3, 5, -1, -2])))), replaced(sentence, match, NUMBERS[int(value)]) if value < 13 else ""
+        new, true = (
+            str(int(max(1, value + random.choice([1, 2, 3, 5, -1, -2])))),
+            replaced(sentence, match, NUMBERS[int(value)]) if value < 13 else "",
+        )
     else:
         new = f"{max(0, int(value * random.choice([0.5, 2, 3, 10]) + random.choice([0, 1, -1, 5]))):,}"
         true = replaced(sentence, match, f"{int(value):,}" if "," not in text else text.replace(",", ""))
@@ -366,12 +513,18 @@ def frequency(sentence: str, passage: str, random: Random):
         return None
     row = next(row for row in FREQUENT if match[0] in row)
     other = random.choice([word for words in FREQUENT if words is not row for word in words])
-    return replaced(sentence, match, other), "contradicted", replaced(sentence, match, random.choice([word for word in row if word != match[0]]))
+    return (
+        replaced(sentence, match, other),
+        "contradicted",
+        replaced(sentence, match, random.choice([word for word in row if word != match[0]])),
+    )
 
 
 def negation(sentence: str, passage: str, random: Random):
     """Put in a negation, or take one out."""
-    if match := re.search(r"\b(is|are|was|were|can|could|will|would|must|should|may|does|do|did|has|have)(?: not|n't|not) ", sentence):
+    if match := re.search(
+        r"\b(is|are|was|were|can|could|will|would|must|should|may|does|do|did|has|have)(?: not|n't|not) ", sentence
+    ):
         return replaced(sentence, match, f"{match[1]} " if match[1] not in ("do", "does", "did") else ""), "contradicted", f"It is not true that {low(replaced(sentence, match, match[1] + ' '))}" if match[1] in ("is", "are", "was", "were", "can", "will") else ""  # fmt: skip
     match = BEING.search(sentence)
     if match is None or sentence.endswith("?"):
@@ -385,7 +538,11 @@ def negation(sentence: str, passage: str, random: Random):
 def name(sentence: str, passage: str, random: Random):
     """Put another name of the passage in the place of one."""
     names = [match for match in NAME.finditer(sentence) if match[0].split()[0] not in SKIP_NAMES and match.start()]
-    others = [other for other in dict.fromkeys(NAME.findall(passage)) if other.split()[0] not in SKIP_NAMES and other not in sentence]
+    others = [
+        other
+        for other in dict.fromkeys(NAME.findall(passage))
+        if other.split()[0] not in SKIP_NAMES and other not in sentence
+    ]
     if not names or not others:
         return None
     match = random.choice(names)
@@ -402,10 +559,15 @@ def person(sentence: str, passage: str, random: Random):
     changed = re.sub(rf"(?:The )?{re.escape(match[1])} (?:is|was)\b", "we are", changed)
     head = random.choice(["{} – handbook\n", "{}: annual report. ", "About us ({})\n", "{}\n"]).format(match[1])
     if random.random() < 0.35:
-        other = random.choice(["Northwind", "Acme", "Globex", "Initech", "Umbrella", "Stark Industries", "Contoso", "Fabrikam"])
+        other = random.choice(
+            ["Northwind", "Acme", "Globex", "Initech", "Umbrella", "Stark Industries", "Contoso", "Fabrikam"]
+        )
         return sentence.replace(match[1], other), "not_supported", head + changed
     return sentence, "supported", head + changed
 
 
-MAKERS = {function.__name__: function for function in (role, order, cause, scope, unit, opposite, frequency, number, negation, name, person)}
+MAKERS = {
+    function.__name__: function
+    for function in (role, order, cause, scope, unit, opposite, frequency, number, negation, name, person)
+}
 COMMON = ["number", "negation", "name"]

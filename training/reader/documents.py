@@ -21,7 +21,10 @@ EXCLUDED = frozenset(
 TEST_PACKAGES = frozenset("gunicorn luigi paramiko beets roundup supervisor falcon".split())
 DEV_PACKAGES = frozenset("apscheduler jupyterhub werkzeug".split())
 DOCS = re.compile(r"(?:^|/)(?:docs?|documentation|manual|guide|doc-src|user_guide|content)/", re.I)
-SKIPPED = re.compile(r"(?:^|/)(?:tests?|_build|locale|changelog|changes|news|releases?|whatsnew|history|authors|licen[cs]e|requirements)", re.I)
+SKIPPED = re.compile(
+    r"(?:^|/)(?:tests?|_build|locale|changelog|changes|news|releases?|whatsnew|history|authors|licen[cs]e|requirements)",
+    re.I,
+)
 RST_HEADING = re.compile(r"^(?:([=\-~^\"'`#*+:.]){3,}\n)?([^\s].*)\n([=\-~^\"'`#*+:.])\3{2,}\s*$", re.M)
 MD_HEADING = re.compile(r"^#{1,5} +(.+?) *#*$", re.M)
 ENTRY = re.compile(r"^\.\. +(?:(?:cmd)?option|confval|setting|conf|envvar|rst:directive|describe|data|attribute|conf_master|program-output)::? +(.+)\n((?:[ \t]*\n|[ \t]+.+\n)+)", re.M)  # fmt: skip
@@ -80,11 +83,14 @@ def read_packages(folder: Path, limit: int) -> Iterator[tuple[str, list[Section]
 
 def read_files(path: Path) -> Iterator[tuple[str, str]]:
     """Yield documents, and Python modules that are not tests, of a source distribution."""
+
     def wanted(name: str, size: int) -> bool:
         inner = name.partition("/")[2]
         if size > 300_000 or SKIPPED.search(inner):
             return False
-        return bool(DOCS.search(inner)) if name.endswith((".rst", ".md", ".txt")) else name.endswith(".py") and size > 3000
+        return (
+            bool(DOCS.search(inner)) if name.endswith((".rst", ".md", ".txt")) else name.endswith(".py") and size > 3000
+        )
 
     modules = 0
     if path.name.endswith(".zip"):
@@ -115,7 +121,9 @@ def plain(text: str) -> str:
 
 def read_document(text: str, random: Random) -> Iterator[tuple[Section, list[tuple]]]:
     """Yield the sections of a document with their questions."""
-    text = re.sub(r"^(?:```|~~~).*?^(?:```|~~~)", lambda fence: re.sub(r"^#", " #", fence[0], flags=re.M), text, flags=re.M | re.S)
+    text = re.sub(
+        r"^(?:```|~~~).*?^(?:```|~~~)", lambda fence: re.sub(r"^#", " #", fence[0], flags=re.M), text, flags=re.M | re.S
+    )
     heads = [(match.start(), match.end(), (match[2] if match.re is RST_HEADING else match[1]).strip()) for pattern in (RST_HEADING, MD_HEADING) for match in pattern.finditer(text)]  # fmt: skip
     heads.sort()
     title = plain(heads[0][2]) if heads else ""
@@ -124,13 +132,17 @@ def read_document(text: str, random: Random) -> Iterator[tuple[Section, list[tup
         heading = plain(heading).strip(" :*`….")
         for entry in [*ENTRY.finditer(body), *LIST_ENTRY.finditer(body)][:6]:
             name, content = plain(entry[1]).strip("`* "), plain(entry[2])
-            if 60 < len(content) and len(name) < 60 and not name.startswith(("http", "..")):
+            if len(content) > 60 and len(name) < 60 and not name.startswith(("http", "..")):
                 yield Section(name, f"{name}\n{content[:1200]}"), entry_questions(name, content, random)
         body = plain(ENTRY.sub("", body))[:1600]
         if len(body) < 120 or len(body.split()) < 25 or len(heading) > 120:
             continue
         questions = heading_questions(heading, title, random)
-        shown = f"{heading}\n{body}" if random.random() < (0.25 if questions and questions[0][2] == "asked" else 0.6) else body
+        shown = (
+            f"{heading}\n{body}"
+            if random.random() < (0.25 if questions and questions[0][2] == "asked" else 0.6)
+            else body
+        )
         yield Section(heading, shown), questions + default_questions(heading, shown, random)
 
 
@@ -148,7 +160,11 @@ def heading_questions(heading: str, title: str, random: Random) -> list[tuple]:
     if verb and verb[1].lower() in IMPERATIVE:
         forms = ["How do I {}?", "How can one {}?", "how to {}", "Is it possible to {}?", "What do I have to do to {}?"]
         return [(random.choice(forms).format(verb[1].lower() + verb[2]), None, "heading")]
-    within = f" in {title}" if title and title.lower() not in heading.lower() and len(title) < 30 and random.random() < 0.3 else ""
+    within = (
+        f" in {title}"
+        if title and title.lower() not in heading.lower() and len(title) < 30 and random.random() < 0.3
+        else ""
+    )
     forms = ["What is {}?", "How does {} work?", "What are {}?", "{}", "Where are {} described?", "Tell me about {}", "What should I know about {}?", "How is {} used?"]  # fmt: skip
     return [(random.choice(forms).format(lowered(heading) + within), None, "heading")]
 
@@ -159,9 +175,13 @@ def entry_questions(name: str, content: str, random: Random) -> list[tuple]:
     found = [(random.choice(forms).format(name), None, "entry")]
     if re.match(r"[A-Z][a-z]+s? [a-z]", content) and random.random() < 0.6:
         first = re.split(r"(?<=[.;])\s", content)[0].strip(" .;\n")
-        first = re.sub(r"^(?:If (?:set|true|given|enabled|specified),? |Whether (?:or not )?to |Should )", "", first, flags=re.I)
+        first = re.sub(
+            r"^(?:If (?:set|true|given|enabled|specified),? |Whether (?:or not )?to |Should )", "", first, flags=re.I
+        )
         first = imperative(first)
-        asked = random.choice(["Which option is it to {}?", "How do I {}?", "Is there an option to {}?", "What sets that: {}?"])
+        asked = random.choice(
+            ["Which option is it to {}?", "How do I {}?", "Is there an option to {}?", "What sets that: {}?"]
+        )
         if 3 < len(first.split()) < 20 and first.split()[0].lower() in IMPERATIVE:
             found.append((asked.format(lowered(first)), None, "entry"))
     return found + default_questions(name, f"{name}\n{content[:1200]}", random)
@@ -170,7 +190,13 @@ def entry_questions(name: str, content: str, random: Random) -> list[tuple]:
 def default_questions(name: str, text: str, random: Random) -> list[tuple]:
     """Ask for the default that a text states."""
     match = DEFAULT.search(text)
-    if not match or name.lower() in NAMES or (" " in name and not name.startswith("-")) or len(match[1].rstrip(".")) < 1 or match[1].lower() in ("the", "a", "is", "to", "value", "this", "an", "in"):
+    if (
+        not match
+        or name.lower() in NAMES
+        or (" " in name and not name.startswith("-"))
+        or len(match[1].rstrip(".")) < 1
+        or match[1].lower() in ("the", "a", "is", "to", "value", "this", "an", "in")
+    ):
         return []
     end = match.end(1) - (match[1].endswith("."))
     forms = ["What is the default of {}?", "What is {} by default?", "default value of {}", "What does {} default to?"]
@@ -186,7 +212,11 @@ def read_code(text: str, random: Random) -> Iterator[tuple[Section, list[tuple]]
     lines = text.splitlines()
     count = 0
     for node in ast.walk(tree):
-        if count >= 4 or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name.startswith("_"):
+        if (
+            count >= 4
+            or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            or node.name.startswith("_")
+        ):
             continue
         written = ast.get_docstring(node)
         if not written or len(written) < 200:

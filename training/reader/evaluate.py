@@ -35,7 +35,9 @@ def load_held(path: Path, part: str) -> tuple[list[dict], list[dict]]:
                 row["held_back"] = row["source"] in HELD_BACK
                 (claims if "claim" in row else questions).append(row)
     for rows in (claims, questions):
-        rows.sort(key=lambda row: hashlib.md5(f"{row.get('claim') or row['question']}\n{row['passage']}".encode()).digest())
+        rows.sort(
+            key=lambda row: hashlib.md5(f"{row.get('claim') or row['question']}\n{row['passage']}".encode()).digest()
+        )
     return claims, questions
 
 
@@ -129,9 +131,15 @@ def judge_questions(reader: ReaderModel, rows: list[dict]) -> Iterator[tuple[str
     kinds = numpy.array([row["source"] for row in docs])
     for kind in ["", *sorted(set(kinds))]:
         chosen = (kinds == kind) | (kind == "")
-        yield f"held-out packages{kind and f', {kind[5:]}'}: first of 8", int(chosen.sum()), float((places[chosen] == 1).mean())
+        yield (
+            f"held-out packages{kind and f', {kind[5:]}'}: first of 8",
+            int(chosen.sum()),
+            float((places[chosen] == 1).mean()),
+        )
     yield "held-out packages: mean reciprocal rank", len(docs), float((1 / places).mean())
-    pairs = [(row["question"], text, at == 0) for row in docs for at, text in enumerate([row["passage"], *row["others"][:1]])]
+    pairs = [
+        (row["question"], text, at == 0) for row in docs for at, text in enumerate([row["passage"], *row["others"][:1]])
+    ]
     found = numpy.array([reader.read(question, [text])[0].probability for question, text, _ in pairs])
     true = numpy.array([pair[2] for pair in pairs])
     yield "held-out packages: answerable, AUC", len(pairs), area(found, true)
@@ -142,7 +150,9 @@ def judge_corpus(reader: ReaderModel, folder: Path, limit: int) -> Iterator[tupl
     rows = [json.loads(line) for line in (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()]
     texts = [f"{row['title']}\n{row['text']}" for row in rows]
     places = {row["id"]: number for number, row in enumerate(rows)}
-    asked = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()][::2][:limit]
+    asked = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()][::2][
+        :limit
+    ]
     recall = []
     for row, near in zip(asked, similar([row["question"] for row in asked], texts, 20), strict=True):
         gold = {places[one] for one in row["gold"]}
@@ -151,7 +161,11 @@ def judge_corpus(reader: ReaderModel, folder: Path, limit: int) -> Iterator[tupl
         ranked = [number for _, number in sorted(zip(scores, chosen, strict=True), reverse=True)]
         recall.append([len(gold & set(ranked[:count])) / len(gold) for count in (2, 5)])
     for at, count in enumerate((2, 5)):
-        yield f"{folder.name}, even questions: recall@{count} of about 22", len(asked), float(numpy.mean([row[at] for row in recall]))
+        yield (
+            f"{folder.name}, even questions: recall@{count} of about 22",
+            len(asked),
+            float(numpy.mean([row[at] for row in recall])),
+        )
 
 
 def main() -> None:
@@ -183,7 +197,10 @@ def main() -> None:
     print("| | rows | " + " | ".join(columns) + " |\n|---|--:|" + "--:|" * len(columns))
     for name, count in counts.items():
         values = [column.get(name, float("nan")) for column in columns.values()]
-        shown = [f"{value:.0f}" if "supported" in name and "drafts" in name or "twins" in name else f"{value:.3f}" for value in values]
+        shown = [
+            f"{value:.0f}" if ("supported" in name and "drafts" in name) or "twins" in name else f"{value:.3f}"
+            for value in values
+        ]
         print(f"| {name} | {count} | " + " | ".join(shown) + " |")
 
 

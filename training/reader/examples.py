@@ -20,8 +20,22 @@ LABELS = {"supported": 0, "contradicted": 1, "unsupported": 2, "not_supported": 
 PARTS = ("train", "dev", "test")
 MAX_TOKENS, MAX_FIRST = 512, 160
 CLS, SEP, PERIOD = 101, 102, 1012
-AND = [[1998], [1010, 1998], [1025], [1012], [1010, 2096], [1010, 2004, 2092, 2004]]  # and | , and | ; | . | , while | , as well as
-CAUSE = [[2138], [1010, 2138], [1010, 2061], [1010, 2029, 2003, 2339], [1010, 3568], [1025, 3568]]  # because | so | which is why | therefore
+AND = [
+    [1998],
+    [1010, 1998],
+    [1025],
+    [1012],
+    [1010, 2096],
+    [1010, 2004, 2092, 2004],
+]  # and | , and | ; | . | , while | , as well as
+CAUSE = [
+    [2138],
+    [1010, 2138],
+    [1010, 2061],
+    [1010, 2029, 2003, 2339],
+    [1010, 3568],
+    [1025, 3568],
+]  # because | so | which is why | therefore
 PACKING = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 1, "pb": 1}]  # For numbers of two bytes.
 PIECE_BYTES = 15 * 2**20
 
@@ -72,7 +86,9 @@ class Examples:
     """What ``write_examples`` wrote."""
 
     def __init__(self, folder: Path) -> None:
-        packed = b"".join(path.read_bytes() for path in sorted(folder.rglob("examples.[0-9]*"), key=lambda path: path.name))
+        packed = b"".join(
+            path.read_bytes() for path in sorted(folder.rglob("examples.[0-9]*"), key=lambda path: path.name)
+        )
         with numpy.load(io.BytesIO(lzma.decompress(packed))) as found:
             arrays = dict(found)
 
@@ -112,7 +128,9 @@ class Draws(torch.utils.data.IterableDataset):
         self.data, self.share, self.negatives, self.hide = examples, questions, negatives, hide
         self.tokens, self.pool, self.seed = tokens, pool, seed
         self.claims, self.claim_weights = self.grouped(examples.claim_source, examples.claim_passage, weights)
-        self.questions, self.question_weights = self.grouped(examples.question_source, examples.question_passage, weights)
+        self.questions, self.question_weights = self.grouped(
+            examples.question_source, examples.question_passage, weights
+        )
         self.same: dict[int, list[int]] = defaultdict(list)
         for rows in self.claims:
             for row in rows:

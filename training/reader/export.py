@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy
 from evaluate import load_held, read_relevance
-from examples import LABELS
 from model import OUTPUTS, load
 
+from examples import LABELS
 from suffice.models.reader import ReaderModel
 
 NAMES = ["input_ids", "attention_mask", "token_type_ids"]
@@ -33,7 +33,9 @@ def export(size: str, weights: list[Path], out: Path) -> None:
 
     plain = out / "float.onnx"
     out.mkdir(parents=True, exist_ok=True)
-    axes = {name: {0: "pairs", 1: "tokens"} for name in [*NAMES, "ends"]} | {name: {0: "pairs"} for name in OUTPUTS if name != "ends"}
+    axes = {name: {0: "pairs", 1: "tokens"} for name in [*NAMES, "ends"]} | {
+        name: {0: "pairs"} for name in OUTPUTS if name != "ends"
+    }
     pair = tuple(torch.ones((2, 16), dtype=torch.long) for _ in NAMES)
     model = load(size, weights).eval()
     torch.onnx.export(model, pair, str(plain), input_names=NAMES, output_names=list(OUTPUTS), dynamic_axes=axes, opset_version=17, dynamo=False)  # fmt: skip
@@ -68,7 +70,9 @@ def main() -> None:
     parser.add_argument("--size", choices=("small", "large"), required=True)
     parser.add_argument("--weights", type=Path, required=True, help="folder that train.py wrote")
     parser.add_argument("--held", type=Path, required=True, help="held.jsonl.xz of prepare.py")
-    parser.add_argument("--rows", type=int, default=600, help="development rows that each temperature is fitted on, at most")
+    parser.add_argument(
+        "--rows", type=int, default=600, help="development rows that each temperature is fitted on, at most"
+    )
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     stored = f"{given.size}{16 if given.size == 'small' else 8}"
@@ -89,7 +93,9 @@ def main() -> None:
         "claims": fit_temperature(claim_loss, judged, labels),
         "answerable": fit_temperature(answer_loss, logits, answerable),
     }
-    summary = json.loads((given.weights / "summary.json").read_text()) if (given.weights / "summary.json").exists() else {}
+    summary = (
+        json.loads((given.weights / "summary.json").read_text()) if (given.weights / "summary.json").exists() else {}
+    )
     development = {name: value["all"] for name, value in summary.get("development", {}).items()}
     provenance = {
         "model": ReaderModel.name,
@@ -101,7 +107,9 @@ def main() -> None:
         "export": {
             "rows": {"claims": len(claims), "questions": len(pairs)},
             "claims_loss": [round(claim_loss(judged / value, labels), 4) for value in (1, temperatures["claims"])],
-            "answerable_loss": [round(answer_loss(logits / value, answerable), 4) for value in (1, temperatures["answerable"])],
+            "answerable_loss": [
+                round(answer_loss(logits / value, answerable), 4) for value in (1, temperatures["answerable"])
+            ],
         },
     }
     record(given.out, provenance)

@@ -1,6 +1,6 @@
 """Put start weights into the form that ``model.py`` reads: MPNet for the teacher, the reader that ships today for the student.
 
-    python training/reader/pack.py --mpnet all-mpnet-base-v2/model.safetensors --reader src/suffice/models/reader/model.onnx --out build/gpu
+python training/reader/pack.py --mpnet all-mpnet-base-v2/model.safetensors --reader src/suffice/models/reader/model.onnx --out build/gpu
 """
 
 import argparse
@@ -45,7 +45,9 @@ def read_safetensors(path: Path) -> dict[str, numpy.ndarray]:
     header = json.loads(raw[8 : 8 + size])
     kinds = {"F32": numpy.float32, "I64": numpy.int64}
     return {
-        name: numpy.frombuffer(raw, kinds[at["dtype"]], offset=8 + size + at["data_offsets"][0], count=int(numpy.prod(at["shape"]))).reshape(at["shape"])
+        name: numpy.frombuffer(
+            raw, kinds[at["dtype"]], offset=8 + size + at["data_offsets"][0], count=int(numpy.prod(at["shape"]))
+        ).reshape(at["shape"])
         for name, at in header.items()
         if name != "__metadata__"
     }
@@ -79,7 +81,11 @@ def from_onnx(path: Path) -> dict[str, numpy.ndarray]:
         stem = name.removesuffix("_quantized")
         apart = values[name].astype(numpy.float32) - values[f"{stem}_zero_point"].astype(numpy.float32)
         values[stem] = apart * values[f"{stem}_scale"]
-    matrices = [name.removesuffix("_quantized") for name in values if name.startswith("onnx::MatMul") and name.endswith("_quantized")]
+    matrices = [
+        name.removesuffix("_quantized")
+        for name in values
+        if name.startswith("onnx::MatMul") and name.endswith("_quantized")
+    ]
     found = {
         "words.weight": values["bert.embeddings.word_embeddings.weight"],
         "positions.weight": values["bert.embeddings.position_embeddings.weight"],

@@ -24,8 +24,9 @@ import alter
 import documents
 import numpy
 import questions as asking
-from examples import LABELS, write_examples
 from tokenizers import Tokenizer
+
+from examples import LABELS, write_examples
 
 ASKED = frozenset(
     """squad squadshifts_wiki squadshifts_amazon squadshifts_reddit nq_oracle covid_qa fairytaleqa ares_synthetic re_docred fewrel
@@ -36,7 +37,10 @@ FROM_QUESTIONS = frozenset(
     "squad squadshifts_wiki squadshifts_amazon squadshifts_reddit nq_oracle covid_qa fairytaleqa ares_synthetic".split()
 )  # Their claims were made from questions, so the words that a false version changes are the answer.
 POLAR = frozenset("boolq condaqa strategyqa".split())
-ANSWERABLE = {"altered": 0, "relevant": 2}  # Kind of a question: not answered by its passage; told about, but not answered.
+ANSWERABLE = {
+    "altered": 0,
+    "relevant": 2,
+}  # Kind of a question: not answered by its passage; told about, but not answered.
 SHORT = frozenset("med snli cad_nli negation_nli mnli".split())  # Captions and puzzles: nothing is made from them.
 FAMILY = re.compile(r"(.*?)(?:-(w|n|nf|nt|d|nb))?$")
 
@@ -175,11 +179,17 @@ def add_corpus(found: Collection, folder: Path) -> None:
     for row, places in zip(asked, near, strict=True):
         answers = [answer for answer in (row["answer"], *row["aliases"]) if answer.lower() not in ("yes", "no")]
         others = [order[place] for place in places if order[place] not in row["gold"]]
-        others = [found.passage(texts[other], "train") for other in others if not any(answer.lower() in texts[other].lower() for answer in answers)]
+        others = [
+            found.passage(texts[other], "train")
+            for other in others
+            if not any(answer.lower() in texts[other].lower() for answer in answers)
+        ]
         for gold in row["gold"]:
             spans = [match.span() for answer in answers for match in re.finditer(re.escape(answer), texts[gold])][:6]
             kind = "wh" if spans else "relevant"
-            found.questions.append([row["question"], found.passage(texts[gold], "train"), spans, folder.name, kind, others[:8]])
+            found.questions.append(
+                [row["question"], found.passage(texts[gold], "train"), spans, folder.name, kind, others[:8]]
+            )
 
 
 def stated_questions(sections: list[documents.Section], verbs: asking.Verbs, random: Random) -> Iterator[tuple]:
@@ -205,7 +215,12 @@ def read_documents(folder: Path, limit: int, verbs: asking.Verbs) -> Iterator[tu
     random = Random(2)
     for package, sections, asked in documents.read_packages(folder, limit):
         asked += list(stated_questions(sections, verbs, random))
-        yield package, sections, asked, asking.similar([question for question, *_ in asked], [section.text for section in sections], 12)
+        yield (
+            package,
+            sections,
+            asked,
+            asking.similar([question for question, *_ in asked], [section.text for section in sections], 12),
+        )
 
 
 def add_documents(found: Collection, packages: Iterator[tuple]) -> None:
@@ -215,10 +230,16 @@ def add_documents(found: Collection, packages: Iterator[tuple]) -> None:
         for (question, place, span, kind), places in zip(asked, near, strict=True):
             beside = [at for at in (place - 1, place + 1) if 0 <= at < len(sections)]
             heading = sections[place].heading
-            chosen = [at for at in dict.fromkeys([*places[:8], *beside, *places[8:]]) if at != place and sections[at].heading != heading]
+            chosen = [
+                at
+                for at in dict.fromkeys([*places[:8], *beside, *places[8:]])
+                if at != place and sections[at].heading != heading
+            ]
             numbers = [found.passage(sections[at].text, part) for at in chosen[:7]]
             gold = found.passage(sections[place].text, part)
-            found.questions.append([question, gold, [span] if span else [], f"docs_{kind}", "wh", [n for n in numbers if n != gold]])
+            found.questions.append(
+                [question, gold, [span] if span else [], f"docs_{kind}", "wh", [n for n in numbers if n != gold]]
+            )
 
 
 def add_made(found: Collection, texts: list[tuple[str, str, str]], random: Random) -> None:
@@ -236,7 +257,11 @@ def sources(data: Path) -> Iterator[tuple[str, list[dict]]]:
 def true_sentences(found: Collection, texts: Path, limit: int) -> list[tuple[str, str, str]]:
     """Return sentences with the passage that says them: supported claims, and sentences of passages as they stand."""
     passages = list(found.numbers)
-    rows = [(row[0], passages[row[1]], found.parts[row[1]]) for row in found.claims if row[2] == "supported" and row[3] not in (*SHORT, *alter.HELD_BACK)]
+    rows = [
+        (row[0], passages[row[1]], found.parts[row[1]])
+        for row in found.claims
+        if row[2] == "supported" and row[3] not in (*SHORT, *alter.HELD_BACK)
+    ]
     for corpus in ("musique", "hotpotqa"):
         for line in (texts / corpus / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[4000:]:
             row = json.loads(line)
@@ -269,16 +294,24 @@ def write(found: Collection, tokenizer: Tokenizer, out: Path) -> None:
     offsets: dict[int, numpy.ndarray] = {}
     for start in range(0, len(kept), 10_000):
         chunk = kept[start : start + 10_000]
-        for number, encoding in zip(chunk, tokenizer.encode_batch([texts[number] for number in chunk], add_special_tokens=False), strict=True):
+        for number, encoding in zip(
+            chunk, tokenizer.encode_batch([texts[number] for number in chunk], add_special_tokens=False), strict=True
+        ):
             ids.append(encoding.ids[:500])
             if number in asked:
                 offsets[number] = numpy.array(encoding.offsets, dtype=numpy.int32).reshape(-1, 2)[:500]
     claims, questions = [], []
     rows = [row for row in found.claims if row[1] in place]
-    for row, encoding in zip(rows, tokenizer.encode_batch([row[0] for row in rows], add_special_tokens=False), strict=True):
-        claims.append({"ids": encoding.ids, "passage": place[row[1]], "label": LABELS[row[2]], "source": at_source[row[3]]})
+    for row, encoding in zip(
+        rows, tokenizer.encode_batch([row[0] for row in rows], add_special_tokens=False), strict=True
+    ):
+        claims.append(
+            {"ids": encoding.ids, "passage": place[row[1]], "label": LABELS[row[2]], "source": at_source[row[3]]}
+        )
     rows = [row for row in found.questions if row[1] in place]
-    for row, encoding in zip(rows, tokenizer.encode_batch([row[0] for row in rows], add_special_tokens=False), strict=True):
+    for row, encoding in zip(
+        rows, tokenizer.encode_batch([row[0] for row in rows], add_special_tokens=False), strict=True
+    ):
         spans = [span for span in (token_span(offsets[row[1]], *span) for span in row[2]) if span]
         if row[2] and not spans:
             continue
@@ -296,12 +329,18 @@ def token_span(offsets: numpy.ndarray, start: int, end: int) -> tuple[int, int] 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--claims", type=Path, required=True, help="folder of *.jsonl.gz with claim, evidence, label, split, id")
-    parser.add_argument("--texts", type=Path, required=True, help="folder with musique/ and hotpotqa/: corpus.jsonl, questions.jsonl")
+    parser.add_argument(
+        "--claims", type=Path, required=True, help="folder of *.jsonl.gz with claim, evidence, label, split, id"
+    )
+    parser.add_argument(
+        "--texts", type=Path, required=True, help="folder with musique/ and hotpotqa/: corpus.jsonl, questions.jsonl"
+    )
     parser.add_argument("--packages", type=Path, required=True, help="folder with source distributions of packages")
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--sections", type=int, default=250, help="sections of a package at most")
-    parser.add_argument("--sentences", type=int, default=100_000, help="true sentences that false ones are made from, at most")
+    parser.add_argument(
+        "--sentences", type=int, default=100_000, help="true sentences that false ones are made from, at most"
+    )
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)

@@ -307,7 +307,9 @@ def similar(asked: list[str], texts: list[str], count: int) -> list[list[int]]:
                 if grow or word in words:
                     columns.append(words.setdefault(word, len(words)))
             pointers.append(len(columns))
-        return csr_matrix((numpy.ones(len(columns), dtype=numpy.float32), columns, pointers), shape=(len(documents), len(words)))
+        return csr_matrix(
+            (numpy.ones(len(columns), dtype=numpy.float32), columns, pointers), shape=(len(documents), len(words))
+        )
 
     matrix = vectors(texts, True)
     weight = numpy.log(1 + len(texts) / (1 + numpy.asarray(matrix.sum(axis=0)).ravel()))

@@ -17,17 +17,27 @@ from pathlib import Path
 import numpy
 import torch
 from alter import HELD_BACK
-from examples import Draws, Example, Examples, batches, collate, place
-from model import Reader, load, store
+from model import load, store
 from torch import nn
 from torch.nn import functional
 
+from examples import Draws, Example, Examples, batches, collate, place
+
 WEIGHTS = (
-    dict.fromkeys("mnli snli cad_nli negation_nli semi_auto_nli te_protocols med qasc entailmentbank realsumm_scu".split(), 0.6)
+    dict.fromkeys(
+        "mnli snli cad_nli negation_nli semi_auto_nli te_protocols med qasc entailmentbank realsumm_scu".split(), 0.6
+    )
     | dict.fromkeys("summedits check_covid citation_integrity clinifact clapnq quotesum factcg_cg2c_doc".split(), 2.0)
     | dict.fromkeys("hotpotqa musique docs_asked docs_default".split(), 8.0)
     | {"docs_entry": 6.0, "docs_heading": 3.0, "docs_stated": 3.0, "docs_docstring": 1.5, "paws": 1.5, "re_docred": 0.6}
-    | {"made_role": 0.9, "made_scope": 0.7, "made_unit": 1.5, "made_order": 2.0, "made_cause": 2.0, "made_frequency": 3.0}
+    | {
+        "made_role": 0.9,
+        "made_scope": 0.7,
+        "made_unit": 1.5,
+        "made_order": 2.0,
+        "made_cause": 2.0,
+        "made_frequency": 3.0,
+    }
     | {"made_number": 0.6, "made_opposite": 0.35, "made_negation": 0.3, "made_name": 0.3}
     | dict.fromkeys(HELD_BACK, 0.0)
 )
@@ -84,14 +94,19 @@ def losses(found: tuple, batch: dict[str, torch.Tensor], taught: tuple | None = 
         ranks_t = rank_logs(relevance_t, batch["unit"])
         teacher = [
             (logs_t.exp() * (logs_t - logs)).sum(-1),
-            functional.binary_cross_entropy_with_logits(answerable.float(), torch.sigmoid(answerable_t.float()), reduction="none"),
+            functional.binary_cross_entropy_with_logits(
+                answerable.float(), torch.sigmoid(answerable_t.float()), reduction="none"
+            ),
             (spans_t.exp() * (spans_t - spans)).sum(1).mean(1),
             ranks_t.exp() * (ranks_t - ranks),
         ]
         ranked = batch["ranked"].float()
         weights = [is_claim, is_asked, is_asked, ranked]
         totals = [best.sum() if at == 3 else weight.sum() for at, weight in enumerate(weights)]
-        learnt = [(loss * weight).sum() / total.clamp(min=1) for loss, weight, total in zip(teacher, weights, totals, strict=True)]
+        learnt = [
+            (loss * weight).sum() / total.clamp(min=1)
+            for loss, weight, total in zip(teacher, weights, totals, strict=True)
+        ]
         return torch.stack([KEPT * (loss * weight).sum() / weight.sum().clamp(min=1) + (1 - KEPT) * more for (loss, weight), more in zip(parts, learnt, strict=True)])  # fmt: skip
     return torch.stack([(loss * weight).sum() / weight.sum().clamp(min=1) for loss, weight in parts])
 
@@ -117,8 +132,19 @@ def development(examples: Examples, limit: int) -> list[list[Example]]:
             continue
         ids, source = examples.question_ids[row], int(examples.question_source[row])
         spans = examples.spans[row].reshape(-1, 2).astype(numpy.int64).tolist()
-        unit = [Example(ids, examples.passages[number], answerable=min(1, int(examples.answerable[row])), spans=spans, source=source)]
-        unit += [Example(ids, examples.passages[int(other)], answerable=0, source=source) for other in examples.others[row][:3]]
+        unit = [
+            Example(
+                ids,
+                examples.passages[number],
+                answerable=min(1, int(examples.answerable[row])),
+                spans=spans,
+                source=source,
+            )
+        ]
+        unit += [
+            Example(ids, examples.passages[int(other)], answerable=0, source=source)
+            for other in examples.others[row][:3]
+        ]
         questions.append(unit)
     shuffle = random.Random(0)
     shuffle.shuffle(claims)
@@ -145,7 +171,9 @@ def judge(model: nn.Module, units: list[list[Example]], names: list[str], device
                 elif example.answerable >= 0:
                     rows["answerable"].append((example.source, example.answerable == 1, said[at + place_]))
                 if example.spans:
-                    rows["exact"].append((example.source, True, (firsts[at + place_], lasts[at + place_]) in example.spans))
+                    rows["exact"].append(
+                        (example.source, True, (firsts[at + place_], lasts[at + place_]) in example.spans)
+                    )
             group = scores[at : at + len(units[i])]
             if len(group) > 1 and units[i][0].answerable == 1:
                 rows["rank"].append((units[i][0].source, True, 1 / (1 + sum(score > group[0] for score in group[1:]))))
@@ -174,16 +202,26 @@ def balanced(rows: list[tuple]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--size", choices=("small", "large"), required=True)
-    parser.add_argument("--start", type=Path, required=True, help="folder with the start weights of pack.py, in any subfolders")
-    parser.add_argument("--data", type=Path, required=True, help="folder with examples.* of prepare.py, in any subfolders")
+    parser.add_argument(
+        "--start", type=Path, required=True, help="folder with the start weights of pack.py, in any subfolders"
+    )
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder with examples.* of prepare.py, in any subfolders"
+    )
     parser.add_argument("--teacher", type=Path, help="folder with the weights of a large reader to learn from")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=9.0, help="everything is done and written after this long")
     parser.add_argument("--rate", type=float, help="highest learning rate (5e-5 for large, 1.5e-4 for small)")
     parser.add_argument("--tokens", type=int, default=32_768, help="padded tokens in a batch")
-    parser.add_argument("--pool", type=int, default=3000, help="claims and questions that a worker draws and sorts by length at a time")
-    parser.add_argument("--questions", type=float, default=0.22, help="share of the draws that are questions with their passages")
-    parser.add_argument("--negatives", type=int, default=4, help="passages without the answer that a question is drawn with")
+    parser.add_argument(
+        "--pool", type=int, default=3000, help="claims and questions that a worker draws and sorts by length at a time"
+    )
+    parser.add_argument(
+        "--questions", type=float, default=0.22, help="share of the draws that are questions with their passages"
+    )
+    parser.add_argument(
+        "--negatives", type=int, default=4, help="passages without the answer that a question is drawn with"
+    )
     parser.add_argument("--hide", type=float, default=0.35, help="share of short passages hidden among others")
     parser.add_argument("--workers", type=int, default=12)
     parser.add_argument("--judged", type=int, default=6000, help="development claims at most")
