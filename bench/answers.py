@@ -330,7 +330,7 @@ async def run_file(questions: Sequence[dict[str, Any]], corpora: Path, model: st
                 "hit": present(hits[0][:EXCERPT_CHARS] if hits else "", wanted),
                 "hits": present("\n".join(hits), wanted),
                 "first": not refused
-                and present("\n".join(item.text for item in report.excerpts[:1])[:EXCERPT_CHARS], wanted),
+                and any(present(f"{item.title}\n{item.text}"[:EXCERPT_CHARS], wanted) for item in report.excerpts[:1]),
                 "answer": not refused and present(answer[:ANSWER_CHARS], wanted),
                 "refused": refused,
                 "sufficient": not refused and report.stop.sufficiency == "yes",

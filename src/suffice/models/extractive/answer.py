@@ -17,7 +17,7 @@ from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import is_yes_no_question, strip_count
-from suffice.text.tokens import normalize_phrase
+from suffice.text.tokens import normalize_phrase, tokenize
 from suffice.types import Embed, Passage
 
 MAX_QUOTATIONS = 3
@@ -113,16 +113,26 @@ def _find_best_unit(
 
 
 def _quote_sides(question: Question, ranked: Sequence[RankedPassage], embed: Embed | None) -> list[Quotation]:
-    """Return a stretch about each side of a comparison: of the best passage whose title names it, else that names it."""
+    """Return the best stretch that names both sides of a comparison, and one about each side: where the title names it."""
     found = []
-    for side in question.sides:
-        stems = find_stems(side, question.language)
-        naming = [candidate for candidate in ranked if stems <= candidate.stems]
-        titled = [one for one in naming if stems <= find_stems(one.passage.title, question.language)]
-        for candidate in (titled or naming)[:1]:
-            core = _find_best_unit(question, candidate, embed, None, stems)
+    stems = [find_stems(side, question.language) for side in question.sides]
+    both = frozenset[str]().union(*stems)
+    joint = (one for one in ranked[:MAX_QUOTATIONS] if any(both <= unit.stems for unit in one.units))
+    for candidate in list(joint)[:1] if stems else []:
+        core = _find_best_unit(question, candidate, embed, None, both)
+        found.append(quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,)))
+    for side, named in zip(question.sides, stems, strict=True):
+        naming = [candidate for candidate in ranked if named <= candidate.stems]
+        naming.sort(key=lambda one: -_measure_title(one.passage.title, side, named, question.language))
+        for candidate in naming[:1]:
+            core = _find_best_unit(question, candidate, embed, None, named)
             found.append(quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,)))
     return found
+
+
+def _measure_title(title: str, side: str, named: frozenset[str], language: str) -> int:
+    """Return 2 for a title that ends with a side of a comparison, 1 for one that names it, else 0."""
+    return (named <= find_stems(title, language)) + (tokenize(title)[-1:] == tokenize(side)[-1:])
 
 
 def _add_new(quotations: list[Quotation], quotation: Quotation) -> None:
