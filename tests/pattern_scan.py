@@ -102,14 +102,27 @@ def _find_texts(path: Path) -> Iterator[tuple[int, str, str, int]]:
 
 
 def find_uses() -> dict[str, set[str]]:
-    """Return the methods that the package calls on patterns, by the name of the pattern."""
+    """Return the methods that the package calls on patterns, by the name of the pattern.
+
+    A name that begins with an underscore has its module in front: other modules have patterns of the same name.
+    """
     uses: dict[str, set[str]] = {method: {method} for method in METHODS}  # Of texts given to functions of ``re``.
-    for path in Path(suffice.__file__).parent.rglob("*.py"):
+    root = Path(suffice.__file__).parent
+    for path in root.rglob("*.py"):
+        module = ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and node.attr in METHODS:
-                name = getattr(node.value, "id", getattr(node.value, "attr", ""))
-                uses.setdefault(name, set()).add(node.attr)
+                owners = [node.value.body, node.value.orelse] if isinstance(node.value, ast.IfExp) else [node.value]
+                for owner in owners:
+                    name = getattr(owner, "id", getattr(owner, "attr", ""))
+                    uses.setdefault(f"{module}.{name}" if name.startswith("_") else name, set()).add(node.attr)
     return uses
+
+
+def get_methods(place: str, uses: dict[str, set[str]]) -> set[str]:
+    """Return the methods that are called on the pattern at the place; none where that is not known."""
+    place = re.sub(r"\[.*", "", place)
+    return uses.get(place) or uses.get(place.rpartition(".")[2], set())
 
 
 # -- Building the strings ----------------------------------------------------------------------------------------------
@@ -303,8 +316,7 @@ def main() -> None:
     patterns, uses = list_patterns(), find_uses()
     slow = {}
     for place, pattern in patterns.items():
-        name = re.sub(r"\[.*", "", place).rpartition(".")[2]
-        attack = find_attack(pattern, uses.get(name, set()))
+        attack = find_attack(pattern, get_methods(place, uses))
         if attack is not None:
             slow[place] = attack
     json.dump({"patterns": len(patterns), "slow": slow}, sys.stdout, ensure_ascii=False, indent=1)
