@@ -263,24 +263,32 @@ class _TooSlow(Exception):
     pass
 
 
+_is_matching = False
+
+
 def _stop(*_: object) -> None:
-    raise _TooSlow
+    if _is_matching:  # The signal may come when the match has just ended.
+        raise _TooSlow
 
 
 def measure(pattern: "re.Pattern[str]", text: str, methods: set[str]) -> float:
     """Return the seconds of processor time that the pattern needs for the text, at most ``MAX_SECONDS``."""
+    global _is_matching
     started = time.process_time()
-    signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)
     try:
+        _is_matching = True
+        signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)
         if methods and methods <= ANCHORED:
             for method in methods:
                 getattr(pattern, method)(text)
         else:
             for _ in pattern.finditer(text):
                 pass
+        _is_matching = False
     except _TooSlow:
         return MAX_SECONDS
     finally:
+        _is_matching = False
         signal.setitimer(signal.ITIMER_PROF, 0)
     return time.process_time() - started
 
