@@ -25,7 +25,7 @@ _NON_TEXT = re.compile(
     r"|(?<!\\)!?\[(?P<label>[^\[\]]*)\]\([^()\s]*\)|(?<!\\)</?[A-Za-z][^<>]*>"
 )
 _TAG = r"</?(?!https?:)[A-Za-z][^<>]*>"
-_TAGS, _LAST_TAG = re.compile(rf"(?:{_TAG}\s*)+"), re.compile(rf"\s*{_TAG}$")
+_TAGS, _LAST_TAG = re.compile(rf"(?:{_TAG}\s*)+"), re.compile(rf"(?:(?<!\s)\s++)?{_TAG}$")
 _QUOTATION = re.compile(r"(?:^[ \t]*>[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _ADDRESS = re.compile(r"https?://\S+")
 

@@ -23,8 +23,7 @@ _PRICE = re.compile(
     r"[$€£¥]\s?\d|\b\d[\d.,]*\s?(?:USD|EUR|GBP|JPY|CHF|dollars?|euros?)\b|\b(?:price|trades?|traded|closed?|stood)\b[^.]*\d",
     re.IGNORECASE,
 )
-_THESIS_MARK = re.compile(r"\[THESIS:[^\]\s]+\]")
-_ENDING = re.compile(r"\s*[.!?]?[\"”’)*_]*\Z")
+_THESIS_MARK = re.compile(r"\[THESIS:[^\]\s]{1,200}\]")
 _COMMON_HEADINGS = re.compile(
     r"\b(?:summary|portfolio|sources|risks?|overview|introduction|conclusion)\b", re.IGNORECASE
 )
@@ -49,7 +48,9 @@ def add_anchors(text: str, variant: str, evidence: Evidence) -> AnchoredText:
         if not _FIGURE.search(sentence) or _cites_data(sentence, evidence):
             continue
         if (source := _find_source(sentence, sources)) is not None:
-            place = end - len(_ENDING.search(sentence)[0])  # type: ignore[index]
+            bare = sentence.rstrip('"”’)*_')
+            bare = bare.removesuffix(bare[-1]) if bare.endswith((".", "!", "?")) else bare
+            place = end - len(sentence) + len(bare.rstrip())
             text = f"{text[:place]} {evidence.get_handle(source)}{text[place:]}"
         elif variant == "trading" and _PRICE.search(sentence):
             missing.append(f"no market-data source states the price in: {sentence[:160]!r}")

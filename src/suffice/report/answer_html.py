@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
 
-_TAG = re.compile(r"(<[^>]*>)")
+_TAG = re.compile(r"(<[^<>]*>)")
 # Marks a bracket that the Markdown escaped: it belongs to quoted text (``argv\\[1\\]``) and is not a citation. The code point
 # is a Unicode noncharacter, so no text contains it.
 _ESCAPED_BRACKET = "\ufdd0"

@@ -14,7 +14,7 @@ from suffice.types import ClosestPassage, Excerpt
 # Unicode noncharacters, which no text contains: they carry the highlights through the Markdown renderer.
 _BEGIN, _END = "\ufdd1", "\ufdd2"
 _MARKERS = re.compile(f"([{_BEGIN}{_END}])")
-_TAG = re.compile(r"(<[^>]*>)")
+_TAG = re.compile(r"(<[^<>]*>)")
 _MARKDOWN_FILE = re.compile(r"\.(?:md|markdown|mdx|mkd|qmd|rmd)(?:[:#]|$)", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n\s*\n")
 # A line of prose that goes on in the next one: PDF pages and text files are wrapped at a fixed width.

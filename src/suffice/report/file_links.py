@@ -8,7 +8,7 @@ from suffice.report.answer_html import is_http_url
 from suffice.types import Report, Source
 
 _LINES = re.compile(r":(\d+)-\d+$")
-_OTHER_PLACE = re.compile(r"(?::(?:p\d+|slide |sheet |message |chapter ).*|#.*)$")
+_OTHER_PLACE = re.compile(r"(?::(?:p\d|slide |sheet |message |chapter )|#).*", re.DOTALL)
 
 
 def make_source_link(report: Report, source: Source, template: str) -> str | None:

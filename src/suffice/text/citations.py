@@ -21,24 +21,24 @@ _SEPARATOR = r"\s*[,;]\s*"
 _ONE = rf"(?<!\\)\[{_NUMBER}\]"
 
 _CITATION = re.compile(_ONE)
-_CITATION_WITH_SPACE = re.compile(rf"\s*{_ONE}")
+_CITATION_WITH_SPACE = re.compile(rf"(?:(?<!\s)\s++)?{_ONE}")
 _CITATION_OR_ANCHOR = re.compile(rf"(?<!\\)\[{_KEY}\]")
 _GROUP = re.compile(rf"(?<!\\)\[({_NUMBER}(?:{_SEPARATOR}{_NUMBER})*)\]")
 _MIXED_GROUP = re.compile(rf"(?<!\\)\[({_KEY}(?:{_SEPARATOR}{_KEY})+)\]")
 _SEVERAL = re.compile(rf"{_ONE}(?:[ \t]*{_ONE})+")
 _RUN = re.compile(rf"(?:\s*{_ONE})*")
 # The citations of a run may be links: [3](https://…).
-_RUN_AT_END = re.compile(rf"(?:\s*{_ONE}(?:\([^()\s]*\))?)+\Z")
+_CITATION_OR_LINK = re.compile(rf"(?:(?<!\s)\s++)?{_ONE}(?:\([^()\s]*\))?")
 _HANDLE = re.compile(rf"\[?\s*({_NUMBER})\s*\]?")
 _SOURCE_ENTRY = re.compile(rf"^(?:[-*+]\s+)?(?:\[\^?({_NUMBER})\]:?|({_NUMBER})[.)])\s+(.*)")
 
 _CODE = re.compile(
-    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?\n)??[ \t>]*(?P=fence)[^\n]*$"
+    r"^[ \t>]*(?P<fence>`{3,12}|~{3,12})[^\n]*+\n(?:.*?\n)??[ \t>]*(?P=fence)[^\n]*$"
     r"|(?<![\\`])(?P<ticks>`+)(?!`)[^\n]+?(?<!`)(?P=ticks)(?!`)",
     re.MULTILINE | re.DOTALL,
 )
 
-REFERENCE_MARK = r"(?<!\\)\[[^\[\]\n:]{1,40}:[^\[\]\n]{1,60}\](?!\()|(?<!\\)\[\^[\w-]+\](?!\()|【[^】]*】"
+REFERENCE_MARK = r"(?<!\\)\[[^\[\]\n:]{1,40}:[^\[\]\n]{1,60}\](?!\()|(?<!\\)\[\^[\w-]+\](?!\()|【[^】]{0,500}】"
 """Pattern of other marks that a writer puts after a claim: any anchor, a footnote, a mark in lenticular brackets."""
 
 
@@ -117,7 +117,9 @@ def drop_unknown_citations(text: str, resolve: Callable[[str], str | None]) -> t
         return ""
 
     cleaned = replace_citations(text, replace, anchors=True)
-    return (re.sub(r"[ \t]+([.,;:!?])", r"\1", cleaned) if unknown else cleaned), list(dict.fromkeys(unknown))
+    return (re.sub(r"(?<![ \t])[ \t]++([.,;:!?])", r"\1", cleaned) if unknown else cleaned), list(
+        dict.fromkeys(unknown)
+    )
 
 
 def drop_repeated_citations(text: str) -> str:
@@ -164,8 +166,11 @@ def trailing_citations_start(text: str, start: int = 0, end: int | None = None, 
     """
     end = len(text) if end is None else end
     stop = start + len(text[start:end].rstrip(punctuation).rstrip()) if punctuation else end
-    run = _RUN_AT_END.search(text, start, stop)
-    return run.start() if run else end
+    run_start, run_end = end, -1
+    for match in _CITATION_OR_LINK.finditer(text, start, stop):
+        run_start = run_start if match.start() == run_end else match.start()
+        run_end = match.end()
+    return run_start if run_end == stop else end
 
 
 def parse_handle(text: str) -> str | None:

@@ -19,7 +19,7 @@ _CAPITALISED = re.compile(
 )
 _QUOTED = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]|`([^`\n]{2,80})`|(?<!\w)'([^'\n]{2,60})'(?!\w)")
 _IDENTIFIER = re.compile(r"\b(?:\w+(?:\.\w+)+|\w+_\w+|[a-z]+[A-Z]\w+|\w+\(\))")
-_PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*$")
+_PARENTHETICAL = re.compile(r"(?:(?<!\s)\s++)?\([^()]*\)\s*+$")
 _NAME_RUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+(?:\s+[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)*")
 _POSSESSIVE_ENDINGS = ("'s", "’s")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
@@ -184,7 +184,7 @@ def extract_facets(question: str, limit: int = 6, language: str = ENGLISH) -> li
 def _split_conjunction(name: str, question: str) -> list[str]:
     """Return both sides of "A and B", unless it is quoted as one title."""
     joined = re.search(rf"[\"“«`']{re.escape(name)}", question)
-    return [name] if joined else re.split(r"\s+(?:and|&)\s+", name)
+    return [name] if joined else re.split(r"(?<!\s)\s++(?:and|&)\s+", name)
 
 
 def _is_content_word(word: str, language: str) -> bool:

@@ -92,7 +92,7 @@ def find_open_fence(markdown: str) -> str:
 
 
 # Models write fences on one line and leave them open, which CommonMark does not know.
-_WRAPPING_FENCE = re.compile(r"(`{3,}|~{3,})([\w-]*)[ \t]*\n?(.*?)\n?[ \t]*(?:\1)?", re.DOTALL)
+_WRAPPING_FENCE = re.compile(r"(`{3,}|~{3,})([\w-]*)[ \t]*\n?")
 
 
 def unwrap_fence(text: str, languages: Collection[str] | None = None) -> str | None:
@@ -103,10 +103,12 @@ def unwrap_fence(text: str, languages: Collection[str] | None = None) -> str | N
     >>> unwrap_fence("```python\\nprint(1)\\n```"), unwrap_fence("```\\na\\n```\\n\\nMore text.")
     ('print(1)', None)
     """
-    wrapped = _WRAPPING_FENCE.fullmatch(text.strip())
-    if wrapped is None or (languages is not None and wrapped[2].lower() not in languages):
+    text = text.strip()
+    opening = _WRAPPING_FENCE.match(text)
+    if opening is None or (languages is not None and opening[2].lower() not in languages):
         return None
-    return None if find_open_fence(wrapped[3]) else wrapped[3]
+    wrapped = text[opening.end() :].removesuffix(opening[1]).rstrip(" \t").removesuffix("\n")
+    return None if find_open_fence(wrapped) else wrapped
 
 
 # -- prose -------------------------------------------------------------------------------------------------------------
@@ -121,7 +123,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _COMMENT_BLOCK = re.compile(r"^(?P<indent> {0,3})<!-(?P<rest>-(?:(?!-->).)*-->[ \t]*\r?)$", re.DOTALL | re.MULTILINE)
 # Keys and values. Lines that cite a source or are no keys are text between two rules.
 _FRONT_MATTER = re.compile(
-    r"\A---\r?\n(?:[\w-]+:(?!.*\[\d+\]).*\n(?:(?:[ \t]+|-[ \t])(?!.*\[\d+\]).*\n)*)+(?:---|\.\.\.)\r?\n"
+    r"\A---\r?\n(?:[\w-]++:(?!.*\[\d+\]).*+\n(?:(?:[ \t]++|-[ \t])(?!.*\[\d+\]).*+\n)*+)++(?:---|\.\.\.)\r?\n"
 )
 _BOLD_LINE = re.compile(r" {0,3}\*\*([^*\n]{1,80}?):?\*\*[\s:#]*")
 _BOLD_LEVEL = 6
@@ -409,7 +411,7 @@ def _get_block_parser() -> "MarkdownIt":
 # A bracket that would pass for a citation, a footnote or a link; not that of a date before a chat message.
 _BRACKET = (
     r"\[(?!\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]\s[^\s(\[:])"
-    r"(?![^\[\]\n:^]*[^\W\d_][^\[\]\n:^]*\](?![(\[:]))"
+    r"(?!(?:(?![^\W\d_])[^\[\]\n:^])*+[^\W\d_][^\[\]\n:^]*+\](?![(\[:]))"
 )
 # Only what CommonMark may take for markup.
 _SPECIAL = re.compile(
@@ -425,7 +427,7 @@ _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _EMPHASIS_ESCAPES = (r"\*", r"\_", r"\`")
 # An escaped character is passed over, so that an escaped tick opens no code.
-_CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
+_CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?:(?<!`)|(?<=\\`))(?P<ticks>`++)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
 _QUOTE_MARKER = re.compile(r"\n[ \t]*(?:>[ \t]*)+")
 _BLOCK_MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")
 _LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
@@ -568,8 +570,8 @@ def split_list_items(text: str) -> list[str]:
 _MAY_CONTAIN_LINK = re.compile(r"\]\s*[(:\[]|://|www\.|<[A-Za-z/!?]|mailto:", re.IGNORECASE)
 _CODE_SPAN_OR_FENCE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!\\)(`+)(?!`).+?(?<!`)\2(?!`))", re.DOTALL)
 _LINK_TEXT = r"((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)"
-_IMAGE = re.compile(rf"!\[{_LINK_TEXT}\](?:\([^)]*\)|\[[^\]]*\])?")
-_LINK = re.compile(rf"(?<!\\)\[{_LINK_TEXT}\]\(\s*<?([^)\s>]*)>?[^)]*\)")
+_IMAGE = re.compile(rf"!\[{_LINK_TEXT}\](?:\((?:(?!\]\()[^)])*+\)|\[[^\]]*\])?")
+_LINK = re.compile(rf"(?<!\\)\[{_LINK_TEXT}\]\(\s*+<?((?:(?!\]\()[^)\s>])*+)>?(?:(?!\]\()[^)])*+\)")
 _DEFINITION_LINE = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*\S.*(?:\n|\Z)", re.MULTILINE)
 _AUTOLINK = re.compile(r"(?<!\\)<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^<>\s]*|[^<>\s@]+@[^<>\s]+)>")
 _BARE_URL = re.compile(r"(?<![\w(<\[/.@:])(?:https?://|www\.)[^\s<>\[\]`]*[^\s<>\[\]`.,;:!?'\")*_]", re.IGNORECASE)

@@ -27,19 +27,21 @@ _KIND_PATTERNS: dict[QuestionKind, str] = {
 _KINDS = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KIND_PATTERNS.items()]
 _CHOICE = re.compile(r"\s(?P<one>[^\s,?:][^,?:]{0,59}?),? (?:or|oder|ou|o) (?P<other>[^,?]{2,60})\?\s*$")
 _PAIR = re.compile(
-    r"\b(?:between|compare|contrast|zwischen|vergleiche|entre)\s+(?P<one>.{2,60}?)\s+(?:and|with|to|und|mit|et|y)\s+"
+    r"\b(?:between|compare|contrast|zwischen|vergleiche|entre)\s++(?P<one>.{2,60}?)\s++(?:and|with|to|und|mit|et|y)\s+"
     r"(?P<other>[^?.,]{2,60})",
     re.IGNORECASE,
 )
 _VERSUS = re.compile(
-    r"(?P<one>[\w.`()-]+(?: [\w.`()-]+){0,2}?)\s+(?:versus|vs\.?|differs? from|compared? (?:with|to))\s+"
+    r"(?<![\w.`()-])(?P<one>[\w.`()-]++(?: [\w.`()-]++){0,2}?)\s++(?:versus|vs\.?|differs? from|compared? (?:with|to))\s+"
     r"(?P<other>[\w.`() -]{2,60})",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(
     r"^.*\b(?:of|the|an?|does|do|is|are|der|die|das|eine?[mnr]?|le|la|les|une?|el|los|las)\s+", re.IGNORECASE
 )
-_TAIL = re.compile(r"\s+(?:in|on|at|for|of|with|by|when|if|im|bei|für|dans|pour|en|para)\s.*$", re.IGNORECASE)
+_TAIL = re.compile(
+    r"(?<!\s)\s++(?:in|on|at|for|of|with|by|when|if|im|bei|für|dans|pour|en|para)\s.*", re.IGNORECASE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,15 @@ from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
 _ITEM_MARKER = re.compile(rf"\s*{LIST_MARKER}\s+")
-_LETTER_MARKER = re.compile(r"(\s*)(?=\(?\w{1,4}\)\s)(?!\s*\d+\))")  # "(a)" or "a)", which Markdown does not know.
+_LETTER_MARKER = re.compile(
+    r"((?:(?<!\s)\s++)?)(?=\(?\w{1,4}\)\s)(?!\d+\))"
+)  # "(a)" or "a)", which Markdown does not know.
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 _MAX_TITLE_CHARS = 100
 BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
 # A role of reStructuredText, such as :class:`Path` or :py:meth:`the method <Path.exists>`.
 _ROLE = re.compile(r"(?<![\w`:]):(?:[a-z]+:)?[a-z]+:`(?P<words>[^`\n]+)`")
-_PHRASE = re.compile(r"(?<![\w*\\])_(?=[^\W_])([^_*\n\x01]*\s[^_*\n\x01]*)(?<=[^\W_])_(?!\w)")
+_PHRASE = re.compile(r"(?<![\w*\\])_(?=[^\W_])([^_*\s\x01]*+\s[^_*\n\x01]*+)(?<=[^\W_])_(?!\w)")
 _EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])((?:[^*()\n]|\([^*()\n]*\))+?)(?<=\S)\*(?![\w*])")
 
 
@@ -116,4 +118,8 @@ def _read_role(found: re.Match[str]) -> str:
     """Return what a reader sees of a role: its words, or its name as code."""
     words = found["words"].removeprefix("!")
     name = words.rpartition(".")[2] if words.startswith("~") else words
-    return f"`{name.lstrip('~')}`" if re.fullmatch(r"[\w.~()]+", words) else re.sub(r"\s*<[^<>]*>$", "", words)
+    return (
+        f"`{name.lstrip('~')}`"
+        if re.fullmatch(r"[\w.~()]+", words)
+        else re.sub(r"(?:(?<!\s)\s++)?<[^<>]*>$", "", words)
+    )

@@ -27,7 +27,7 @@ _DAY_AND_MONTH = re.compile(
     re.I,
 )
 _CITATION = re.compile(r"\[\d+\]$")
-_LAST_WORD = re.compile(r"[\w.]+$")
+_LAST_WORD = re.compile(r"[\w.]{1,20}$")
 _TRIPLE_QUOTE = re.compile(r'"""|\'\'\'')
 
 _MAX_GAP = 200  # White space between sentences.

@@ -27,7 +27,7 @@ _TAB = re.compile(r"(?P<indent>\s*)===[!+]?\s+\"(?P<title>.*)\"\s*$")
 _CONTAINER = re.compile(r"\s*:{3,}\s*(?:\{?(?P<kind>[A-Za-z][\w-]*)\}?\s*(?P<title>.*))?$")
 _ALERT = re.compile(r"(?P<quote>\s*>\s*)\[!(?P<kind>\w+)\][+-]?\s*(?P<title>.*)$")
 _DIRECTIVE_OPTION = re.compile(r"\s*:[\w-]+:(?: .*)?$")
-_SNIPPET = re.compile(r"\s*(?:-{1,2}8<-{1,2}.*|\{%.*%\}|\{\{.*\}\}|\[(?:TOC|\[_TOC_\])\]|\([\w:.-]+\)=)\s*$")
+_SNIPPET = re.compile(r"\s*(?:-{1,2}8<-{1,2}.*+|\{%.*%\}|\{\{.*\}\}|\[(?:TOC|\[_TOC_\])\]|\([\w:.-]+\)=)\s*$")
 _FOOTNOTE = re.compile(r"( {0,3})\[\^[^\]]+\]:\s+")
 _ATTRIBUTES = r"\s*\{:?\s*(?:[#.][\w:-]|[\w-]+=)[^{}\n]*\}"
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -54,7 +54,7 @@ _INLINE = re.compile(
 )
 _MAY_HAVE_MARKUP = re.compile(r"[\[<\\{¶&]")
 _FRONT_MATTER = re.compile(r"(title|date|updated)\s*[:=]\s*(.*\S)")
-_HEADING_MARKS = re.compile(r"^\s*#{1,6}\s+|\s+#+\s*$")
+_HEADING_MARKS = re.compile(r"^\s*#{1,6}\s+|(?<!\s)\s++#+\s*$")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|(?<!\w)_)(?=\S)(.+?)(?<=\S)\1")
 _LOOKS_LIKE_MARKDOWN = re.compile(r"^(?:#{2,6} +\S|```[\w-]*$)|\]\(https?://", re.MULTILINE)
 

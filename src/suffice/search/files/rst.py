@@ -14,12 +14,12 @@ from suffice.text.chunks import split_lines
 
 _MAX_DEPTH = 40  # Nested blocks; deeper text is read as it stands.
 _MAX_TABLE_LINES = 5000
-_DIRECTIVE = re.compile(r"\.\. +(?P<name>[A-Za-z][\w:.+-]*?) ?::(?: +(?P<args>.*))?$")
+_DIRECTIVE = re.compile(r"\.\. +(?P<name>[A-Za-z][\w:.+-]*?) ?::(?: ++(?P<args>.*+))?$")
 _FOOTNOTE = re.compile(r"\.\. +\[[^\]\s]+\](?: +|$)")
-_OPTION = re.compile(r" *:(?P<name>[\w-]+):(?: +(?P<value>.*))?$")
+_OPTION = re.compile(r" *:(?P<name>[\w-]+):(?: ++(?P<value>.*+))?$")
 _ITEM = re.compile(r"(?P<bullet>[-*+•])(?: +|$)|\(?(?P<number>\d+|#|[A-Za-z]|[ivxl]+)[.)](?: +|$)")
 _FIELD = re.compile(r":(?P<name>[^\s:`](?:[^:`]|:(?=\w)){0,200}):(?: +|$)")
-_COMMAND_OPTION = re.compile(r"(?P<option>(?:--?|/)\w[\w-]*(?:(?:, |[ =])[-/<]*[\w-]+>?)*)(?:  +|$)")
+_COMMAND_OPTION = re.compile(r"(?P<option>(?:--?|/)\w[\w-]*+(?:(?:, |[ =])[-/<]*[\w-]+>?)*+)(?:  +|$)")
 _TABLE_BORDER = re.compile(r"\+(?:[-=]+\+)+\s*$|=+(?: +=+)+\s*$")
 _CODE = frozenset(
     """code code-block sourcecode parsed-literal prompt console doctest testcode testoutput ipython pycon math productionlist
