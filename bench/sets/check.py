@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """check.py FOLDER: the rows of the sets against the documents fetched into FOLDER."""
+
 import json
 import re
 import sys
@@ -22,12 +23,17 @@ def main():
     root, bad = Path(sys.argv[1]), []
     text = {}
     for c in json.loads((HERE / "corpora.json").read_text()):
-        text[c["name"]] = {str(p.relative_to(root / c["name"])): p.read_text(errors="replace")
-                           for p in (root / c["name"]).rglob("*") if p.is_file()}
+        text[c["name"]] = {
+            str(p.relative_to(root / c["name"])): p.read_text(errors="replace")
+            for p in (root / c["name"]).rglob("*")
+            if p.is_file()
+        }
         if not text[c["name"]]:
             bad.append(f"no documents for {c['name']}")
-    rows = {n: [json.loads(x) for x in (HERE / f"{n}.jsonl").read_text().splitlines()]
-            for n in ("documentation", "breadth", "broad_topics")}
+    rows = {
+        n: [json.loads(x) for x in (HERE / f"{n}.jsonl").read_text().splitlines()]
+        for n in ("documentation", "breadth", "broad_topics")
+    }
     for r in rows["documentation"]:
         files = text[r["corpus"]]
         if r["kind"] == "absent":
@@ -52,8 +58,12 @@ def main():
     for n, rs in rows.items():
         if len({r["id"] for r in rs}) != len(rs):
             bad.append(f"{n}: ids twice")
-        print(n, len(rs), dict(Counter(r.get("kind", "topic") for r in rs)),
-              dict(Counter(r["corpus"] for r in rs if "corpus" in r)))
+        print(
+            n,
+            len(rs),
+            dict(Counter(r.get("kind", "topic") for r in rs)),
+            dict(Counter(r["corpus"] for r in rs if "corpus" in r)),
+        )
     print("\n".join(bad) or "all well")
     return bool(bad)
 

@@ -6,6 +6,7 @@ name, through pip and apt-get) and unpacks the documents into FOLDER/NAME.
 Only text is kept: no images, themes or code. Manual pages become plain text
 (one .txt each); reStructuredText fragments X.rst.inc become X.inc.rst.
 """
+
 import gzip
 import json
 import os
@@ -20,23 +21,35 @@ HERE = Path(__file__).resolve().parent
 
 
 def run(command, cwd, env=None):
-    done = subprocess.run(command, cwd=cwd, env={**os.environ, **(env or {})},
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        command, cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     return done.returncode, done.stdout
 
 
 def by_pip(c, work):
     """The sdist's folder. Only this package is taken as source: build
     requirements may come as wheels."""
-    rc, out = run([sys.executable, "-m", "pip", "download", "-q", "--no-deps",
-                   "--no-binary", c["package"], f"{c['package']}=={c['version']}"],
-                  work, c.get("env"))
+    rc, out = run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "--no-binary",
+            c["package"],
+            f"{c['package']}=={c['version']}",
+        ],
+        work,
+        c.get("env"),
+    )
     found = list(work.glob("*.tar.gz"))
     if rc or not found:
         sys.exit(f"{c['name']}: pip could not fetch it\n{out[-2000:]}")
     with tarfile.open(found[0]) as t:
-        t.extractall(work / "x", filter="data") if hasattr(tarfile, "data_filter") \
-            else t.extractall(work / "x")
+        t.extractall(work / "x", filter="data") if hasattr(tarfile, "data_filter") else t.extractall(work / "x")
     return next((work / "x").iterdir())
 
 
@@ -56,10 +69,22 @@ def by_apt(c, work):
     return work / "x"
 
 
-ESC = [(r"\\f\[?[A-Z]{1,2}\]|\\f[A-Z1-4]", ""), (r"\\\*\(?[A-Za-z]{1,2}", ""), (r"\\&", ""),
-       (r"\\-", "-"), (r"\\\(aq|\\\[aq\]", "'"), (r"\\\(cq|\\\(oq", "'"), (r"\\\(dq|\\\(lq|\\\(rq", '"'),
-       (r"\\\(bu|\\\[bu\]", "o"), (r"\\\(em", "--"), (r"\\\(en", "-"), (r"\\ ", " "), (r"\\e", r"\\"),
-       (r"\\`", "`"), (r"\\'", "'")]
+ESC = [
+    (r"\\f\[?[A-Z]{1,2}\]|\\f[A-Z1-4]", ""),
+    (r"\\\*\(?[A-Za-z]{1,2}", ""),
+    (r"\\&", ""),
+    (r"\\-", "-"),
+    (r"\\\(aq|\\\[aq\]", "'"),
+    (r"\\\(cq|\\\(oq", "'"),
+    (r"\\\(dq|\\\(lq|\\\(rq", '"'),
+    (r"\\\(bu|\\\[bu\]", "o"),
+    (r"\\\(em", "--"),
+    (r"\\\(en", "-"),
+    (r"\\ ", " "),
+    (r"\\e", r"\\"),
+    (r"\\`", "`"),
+    (r"\\'", "'"),
+]
 
 
 def plain(line):
@@ -143,8 +168,10 @@ def main():
                 rel = f.relative_to(top).as_posix()
                 if f.is_symlink() or not f.is_file() or not rel.endswith(tuple(c["keep"])):
                     continue
-                if any(rel == d or (d.endswith("/") and rel.startswith(d)) or
-                       (d.startswith("-") and rel.endswith(d)) for d in c["drop"]):
+                if any(
+                    rel == d or (d.endswith("/") and rel.startswith(d)) or (d.startswith("-") and rel.endswith(d))
+                    for d in c["drop"]
+                ):
                     continue
                 data = f.read_bytes()
                 if rel.endswith(".gz"):
@@ -154,7 +181,7 @@ def main():
                     if re.search(r"\.[1-8]$", rel):
                         data, rel = man_to_text(data.decode()).encode(), rel + ".txt"
                 if rel.endswith(".rst.inc"):
-                    rel = rel[:-len(".rst.inc")] + ".inc.rst"
+                    rel = rel[: -len(".rst.inc")] + ".inc.rst"
                 target = to / rel
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)

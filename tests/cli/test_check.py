@@ -236,7 +236,6 @@ def test_a_named_model_checks_all_claims_in_one_call(
         assert len(server.requests) == 2
 
 
-
 @pytest.mark.attack("hostile texts")
 def test_a_sentence_of_100_kb_is_not_checked_and_the_others_are(suffice: Callable, docs: Path, write: Callable) -> None:
     result = suffice(
