@@ -279,6 +279,8 @@ SENSIBLE = {
     "short_answer": "It was opened in 1890.",
     "hypotheses": '{"rivals": [{"text": "It was 1890.", "query": "bridge 1890"}, {"text": "1891.", "query": "bridge 1891"}]}',
     "evaluate": '{"relevance": 9, "completeness": 9, "depth": 9, "grounded": 9, "specificity": 9, "structure": 9}',
+    "check_draft": '{"statements": []}',  # Every statement is then the reader's to judge.
+    "mend": '{"sentences": []}',
     "look": "A sign reads FORTH BRIDGE OPENED 1890.",
     "revise": "The Forth Bridge was opened in 1890 [1].",
 }
