@@ -402,7 +402,7 @@ def test_cancelled_research_leaves_no_task() -> None:
     assert asyncio.run(cancel()) == set()
 
 
-def test_documents_of_different_years_do_not_disagree(tmp_path: Path) -> None:
+def test_of_documents_that_disagree_the_newest_comes_first_with_its_date(tmp_path: Path) -> None:
     folder = tmp_path / "minutes"
     folder.mkdir()
     names = {"minutes-2024.md": 84, "minutes-2025.md": 97}
@@ -410,8 +410,13 @@ def test_documents_of_different_years_do_not_disagree(tmp_path: Path) -> None:
         (folder / name).write_text(f"# Staff\n\nThe company has {count} employees in Leeds.\n")
     question = "How many employees does the company have?"
     report = asyncio.run(research(question, docs=folder, model="extractive"))
-    assert "Where the sources disagree" not in report.final_answer
-    assert report.short_answer.startswith("97")
+    newer, older = "“The company has 97 employees in Leeds.” [", "“The company has 84 employees in Leeds.” ["
+    assert report.final_answer.index(newer) < report.final_answer.index("(2025), but")
+    assert (
+        report.final_answer.index("(2025), but")
+        < report.final_answer.index(older)
+        < report.final_answer.index("(2024)")
+    )
     (folder / "minutes-2024.md").rename(folder / "minutes.md")
     (folder / "minutes-2025.md").rename(folder / "notes.md")
     report = asyncio.run(research(question, docs=folder, model="extractive"))

@@ -90,7 +90,7 @@ class RunOptions:
     exclude: str | Sequence[str] = _option((), "Skip files that match this pattern.", SOURCES, "--exclude", "GLOB")
     continues: "str | PriorRun | None" = _option(
         None,
-        "Ask a follow-up question: start from what this earlier run found, and search where it did unless told otherwise. "
+        "Ask a follow-up question: start from what this earlier run found and where it searched. "
         "'last' is the newest run.",
         *(SOURCES, "--continue", "RUN"),
     )
@@ -179,7 +179,7 @@ class RunOptions:
     )
     model: "str | Model | None" = _option(
         None,
-        "Language model: openai:NAME, ollama:NAME, anthropic:NAME, google:NAME or openrouter:NAME. 'extractive' quotes the "
+        "Language model; providers are openai, ollama, anthropic, google, openrouter. 'extractive' quotes the "
         "sources without a language model. In a list with commas, the next one is tried when one fails. Default: "
         "$SUFFICE_MODEL, or a model that is set up on this machine, or extractive.",
         *(ANSWER, "--model", "PROVIDER:NAME"),

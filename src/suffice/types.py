@@ -380,10 +380,11 @@ class RemovedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two sources that contradict each other about a claim."""
+    """Two sources that contradict each other about a claim, with their dates where title or file name has one."""
 
     one: Span
     other: Span
+    dates: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ ModelOption = Annotated[str | None, make_flag("model")]
 OutOption = Annotated[
     list[Path] | None,
     typer.Option(
-        help="Write the report to this file; its ending (.md, .html or .json) sets the format. Repeatable.",
+        help="Write the report to this file, as its ending says (.md, .html, .json). Repeatable.",
         metavar="FILE",
         rich_help_panel=OUTPUT,
     ),

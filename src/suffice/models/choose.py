@@ -40,7 +40,7 @@ ROLE_GROUPS = {
         *("judge", "judge_neutral", "novelty", "trial_answer"),
         *("evaluate", "check_draft", "grade", "grade_paper"),
     ),
-    "writer": ("draft", "answer", "self_test", "revise", "rewrite", "compute"),
+    "writer": ("draft", "answer", "self_test", "mend", "revise", "rewrite", "compute"),
 }
 
 

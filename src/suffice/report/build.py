@@ -3,9 +3,11 @@
 This module does not write or check text; ``draft`` and ``claims`` did that before. Parts become Markdown here, once.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import Any
 
 from suffice.answers import Draft, Finding, Quotation
@@ -44,6 +46,7 @@ from suffice.types import (
     UsageSummary,
 )
 
+_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?(?!\d)")
 _MAX_SUMMARY_CHARS = 300  # Of a quotation.
 
 
@@ -269,7 +272,7 @@ def _build_removed(verdict: ClaimVerdict, cite: _Numbering) -> RemovedClaim:
 
 
 def _list_disagreements(checked: Checked, cite: _Numbering) -> Iterable[Disagreement]:
-    """Yield the two sides of each contradiction between sources, once."""
+    """Yield the two sides of each contradiction between sources, once, the one with the later date first."""
     seen: set[frozenset[str]] = set()
     for verdict in checked.verdicts:
         if verdict.supporting and verdict.contradicting:
@@ -277,7 +280,18 @@ def _list_disagreements(checked: Checked, cite: _Numbering) -> Iterable[Disagree
             sides = frozenset((one.text, other.text))
             if sides not in seen and cite(one.passage):
                 seen.add(sides)
-                yield Disagreement(cite.build_span(one), _name_place(cite.build_span(other, "contradicts"), other))
+                spans = cite.build_span(one), _name_place(cite.build_span(other, "contradicts"), other)
+                dated = [(_find_date(one.passage), spans[0]), (_find_date(other.passage), spans[1])]
+                if all(date for date, _ in dated):
+                    dated.sort(key=lambda pair: pair[0], reverse=True)
+                (date, first), (earlier, second) = dated
+                yield Disagreement(first, second, (date, earlier))
+
+
+def _find_date(passage: Passage) -> str:
+    """Return the date in the title or the file name of a passage, as it is written; empty if there is none."""
+    match = _DATE.search(passage.title) or _DATE.search(PurePath(passage.place.path).name)
+    return match[0] if match else ""
 
 
 def _name_place(span: Span, quote: Quote) -> Span:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from suffice.claims.reasons import describe_reason
+from suffice.report.wording import PARTLY_NOTICE
 from suffice.text.markdown import escape_markdown
 from suffice.types import Coverage, Disagreement, Notice, RemovedClaim, Span
 
@@ -21,7 +22,7 @@ NOTICE_TEXT = {
 """The notices above an answer, by kind."""
 # In reports of earlier versions.
 _EARLIER_NOTICES = ("No language model was used: every sentence below is quoted verbatim from the source behind it.",)
-NOTICES = (*NOTICE_TEXT.values(), *_EARLIER_NOTICES)
+NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, *_EARLIER_NOTICES)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 DISAGREEMENT_HEADING = "Where the sources disagree"
 COVERAGE_HEADING = "How complete this is"
@@ -41,7 +42,7 @@ def render_disagreements(disagreements: Sequence[Disagreement]) -> str:
     """Return the Markdown below an answer that cites both sides of each disagreement; empty if the sources agree."""
     if not disagreements:
         return ""
-    lines = [f"- {_quote(one.one)}, but {_quote(one.other)}" for one in disagreements]
+    lines = [f"- {_quote(one.one, one.dates[0])}, but {_quote(one.other, one.dates[1])}" for one in disagreements]
     return f"\n\n### {DISAGREEMENT_HEADING}\n\n" + "\n".join(lines)
 
 
@@ -64,5 +65,5 @@ def render_coverage(coverage: Coverage | None) -> str:
     return f"\n\n## {COVERAGE_HEADING}\n\n{describe_coverage(coverage)}" if coverage is not None else ""
 
 
-def _quote(span: Span) -> str:
-    return f"“{escape_markdown(' '.join(span.quote.split()))}” {span.source}"
+def _quote(span: Span, date: str) -> str:
+    return f"“{escape_markdown(' '.join(span.quote.split()))}” {span.source}" + (f" ({date})" if date else "")
