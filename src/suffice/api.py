@@ -230,7 +230,10 @@ async def prepare_run(
     elif options.strategy != "survey":
         ranked = None
     elif ranked is None:
-        raise InputError("The strategy survey needs English documents on this machine, named with --docs")
+        raise InputError(
+            "The strategy survey compares documents by meaning: it needs English ones on this machine, named with --docs, "
+            "and an --alpha below 1"
+        )
     if bounds.usd is not None and not has_price(model):
         raise InputError(
             f"The price of {model.name} is unknown, so --max-cost cannot be enforced; add the price to a file and set "

@@ -179,7 +179,7 @@ class RunOptions:
     )
     model: "str | Model | None" = _option(
         None,
-        "Language model; providers are openai, ollama, anthropic, google, openrouter. 'extractive' quotes the "
+        "Language model of openai, ollama, anthropic, google or openrouter. 'extractive' quotes the "
         "sources without a language model. In a list with commas, the next one is tried when one fails. Default: "
         "$SUFFICE_MODEL, or a model that is set up on this machine, or extractive.",
         *(ANSWER, "--model", "PROVIDER:NAME"),

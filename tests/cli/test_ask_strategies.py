@@ -16,12 +16,26 @@ ROUND_LIMITS = {"ircot": 10, "react": 7, "memgpt": 12, "iterretgen": 4}
 
 @pytest.mark.parametrize("strategy", list_strategies())
 def test_every_strategy_answers(suffice: Callable, docs: Path, strategy: str) -> None:
-    result = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--strategy", strategy, "--json")
+    alpha = 0.5 if strategy == "survey" else 1
+    result = suffice("ask", QUESTION, "--docs", docs, "--alpha", alpha, "--strategy", strategy, "--json")
     report = json.loads(result.out)
     assert result.status == 0
     assert "waggle dance" in report["final_answer"]
     assert [source["id"] for source in report["sources"]] == ["[1]"]
     assert report["metadata"]["strategy"] == strategy
+
+
+def test_a_survey_needs_vectors(suffice: Callable, docs: Path) -> None:
+    result = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--strategy", "survey")
+    assert (result.status, result.err.count("\n")) == (2, 1)
+    assert "--alpha" in result.err
+
+
+@pytest.mark.parametrize("memory", plugins.list_plugins("memories"))
+def test_a_survey_runs_with_every_memory(suffice: Callable, docs: Path, memory: str) -> None:
+    result = suffice("ask", QUESTION, "--docs", docs, "--strategy", "survey", "--memory", memory, "--json")
+    assert result.status == 0
+    assert "waggle dance" in json.loads(result.out)["final_answer"]
 
 
 @pytest.mark.parametrize("memory", plugins.list_plugins("memories"))
