@@ -59,7 +59,8 @@ PAIRS = [
     (strategy, memory)
     for strategy in plugins.list_plugins("strategies")
     for memory in plugins.list_plugins("memories")
-    if strategy != "survey"  # It has no queries of its own: it reads the documents in scope (tests/cli/test_ask_strategies.py).
+    if strategy
+    != "survey"  # It has no queries of its own: it reads the documents in scope (tests/cli/test_ask_strategies.py).
 ]
 MODELS = {"extractive": {}, "scripted": SCRIPT}
 

@@ -52,6 +52,7 @@ _FIGURE = re.compile(
 )
 _MONTH = re.compile(rf"\b(?:{'|'.join(month[:3].capitalize() for month in _MONTHS)})[a-z]*\b\.?")
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s+")
+_MAX_COMPUTED = 0.01  # A computed figure differs by no more than this share from what it is computed from.
 _MAX_ROUNDING = 0.05  # A rounded figure differs by no more than this share of itself.
 
 
@@ -88,16 +89,22 @@ class MissingFigure:
     source_value: str = ""
 
 
-def find_missing_figure(claim: str, sources: Sequence[str], near: str = "") -> MissingFigure | None:
+def find_missing_figure(
+    claim: str, sources: Sequence[str], near: str = "", *, may_compute: bool = False
+) -> MissingFigure | None:
     """Return the first figure of a claim that is in none of the sources; ``None`` when all are there.
+
+    With ``may_compute`` a sum, difference, product, ratio or change of two figures of the claim or of ``near`` is there too.
 
     >>> find_missing_figure("It costs 60 %.", ["In 2021 it cost 40 % more."], near="In 2021 it cost 40 % more.")
     MissingFigure(claim_value='60 %', source_value='40 %')
     """
     own = find_figures(_LIST_NUMBER.sub("", claim))
     known = [figure for source in sources for figure in find_figures(source)]
+    stated = [figure for figure in own if any(figure.matches(other) for other in known)]
+    terms = [*stated, *find_figures(near)] if may_compute else []
     for figure in own:
-        if not any(figure.matches(other) for other in known):
+        if figure not in stated and not _is_computed(figure, terms):
             others = [
                 other
                 for other in find_figures(near)
@@ -106,6 +113,17 @@ def find_missing_figure(claim: str, sources: Sequence[str], near: str = "") -> M
             nearest = min(others, key=lambda other: abs(other.value - figure.value), default=None)
             return MissingFigure(figure.text, "" if nearest is None else nearest.text)
     return None
+
+
+def _is_computed(figure: Figure, terms: Sequence[Figure]) -> bool:
+    """Whether a figure follows from two others by one step of arithmetic, up to rounding."""
+    values = {term.value for term in terms}
+    results = [value for a in values for b in values if a != b for value in (a + b, a - b, a * b)]
+    ratios = [
+        value for a in values for b in values if a != b and b for value in (a / b, 100 * a / b, 100 * (a / b - 1))
+    ]
+    target = abs(figure.value)
+    return any(abs(abs(value) - target) <= _MAX_COMPUTED * target for value in (*results, *ratios))
 
 
 def has_figure(text: str) -> bool:

@@ -2,7 +2,8 @@
 
 The model says what each statement is and which words decide. Statements that sources state are supported, alone or joined; a
 conclusion, advice or an absence is supported where the words that it follows from are found in a source, and unknown
-otherwise. The words are looked up in the passage, and a figure that is in no cited passage is never supported.
+otherwise. The words are looked up in the passage, and a figure that is in no cited passage is never supported, unless it is
+computed from two that are.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ MAX_STATEMENTS = 40  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
 _TRUE_ROLES = ("stated", "joined")
+_COMPUTING_ROLES = ("joined", "conclusion")  # Their figures may follow from stated ones.
 
 AskDraft = Callable[[CheckDraft], Awaitable[CheckDraftResponse | None]]
 
@@ -99,7 +101,10 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
         return ClaimVerdict(statement, "contradicted", contradicting=quotes, reason=Reason("contradicted"))
     role: Role | None = None if checked.role == "not_supported" else checked.role
     if missing := find_missing_figure(
-        words, [f"{passage.title}\n{passage.text}" for passage in cited], quote.text if quote else ""
+        words,
+        [f"{passage.title}\n{passage.text}" for passage in cited],
+        quote.text if quote else "",
+        may_compute=role in _COMPUTING_ROLES,
     ):
         reason = Reason("figure", missing.source_value, missing.claim_value)
         return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason, role=role)

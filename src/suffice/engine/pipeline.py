@@ -19,7 +19,7 @@ from suffice.engine.bounds import RunLimits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
-from suffice.engine.read_all import list_scope, read_all
+from suffice.engine.read_all import describe_files, list_scope, name_foreign_languages, read_all
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError, ModelUnusable
 from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
@@ -256,6 +256,8 @@ class _Stages:
         """Resolve the bounds, take over earlier work and search until the gate stops."""
         config, run = self.config, self.run
         await describe_images(run, config.images)
+        run.scope_languages = name_foreign_languages(config.search, run.language)
+        run.scope_files = describe_files(config.search) if run.is_strong else ()
         yield self.start(await _resolve_limits(config, run))
         if config.prior_run is not None:
             yield Continued(config.prior_run)
@@ -265,10 +267,13 @@ class _Stages:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
         # Of a survey many passages are read at once, for which the static vectors are fast enough.
         meters = build_meters(self.gate.needs, run.task, config.embed if run.survey is None else embed_static)
-        if config.reads_all and run.is_strong and (passages := await list_scope(config.search, run)):
-            await run.plan()
+        if run.is_strong and (config.reads_all or run.survey is not None):
+            with suppress(TimeoutError):  # The loop then ends because the time is up.
+                async with run.budget.time_limit():
+                    await run.plan()  # It says how the answer is to be written.
             for event in run.take_events():
                 yield event
+        if config.reads_all and run.is_strong and (passages := await list_scope(config.search, run)):
             async for event in read_all(run, passages, self.screen, self.gate, meters):
                 yield event
             return

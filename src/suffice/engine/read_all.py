@@ -1,9 +1,11 @@
-"""Read everything in scope at once, where it fits a strong model's context: it then sees more than any search finds, for less.
+"""What is in scope: tell the planner, and read all of it at once where it fits a strong model's context.
 
-Only with the strategy ``auto`` and no gate of the user's; the stop says what was read.
+A model then sees more than any search finds, for less. Only with the strategy ``auto`` and no gate of the user's; the stop says
+what was read.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from suffice.engine.loop import build_stopped, judge_round
@@ -19,7 +21,23 @@ MAX_PASSAGES = 2_000  # More do not fit the context of any model.
 _CONTEXT_SHARE = 0.5  # The other half is for the answer and its check.
 _NOTE_TOKENS = 12  # Tokens for the markup around a passage in the prompt.
 
+_MAX_LISTED = 300  # Files that the planner is told of.
+
 ListPassages = Callable[[int], Awaitable[list[Passage] | None]]
+
+
+def describe_files(search: Search) -> tuple[str, ...]:
+    """Return the files of a local search for the planner, one line each: name and size."""
+    paths = [path for path in getattr(search, "files", ()) if path.is_file()][:_MAX_LISTED]
+    base = os.path.commonpath([path.parent for path in paths]) if paths else ""
+    return tuple(f"{os.path.relpath(path, base)} ({-(-path.stat().st_size // 1000):,} kB)" for path in paths)
+
+
+def name_foreign_languages(search: Search, language: str | None) -> str:
+    """Return the languages of the documents if that of the question is not among them; else nothing."""
+    languages: Sequence[str] = getattr(search, "languages", ())
+    is_foreign = language is not None and language not in languages
+    return ", ".join(name.capitalize() for name in languages) if is_foreign else ""
 
 
 async def list_scope(search: Search, run: RunState) -> tuple[Passage, ...]:

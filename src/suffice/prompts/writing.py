@@ -180,7 +180,6 @@ class Revise(Prompt[SynthesisResponse]):
     response_type = SynthesisResponse
     output_format = "text"
     temperature = 0.1
-    max_tokens = 2500
     truncation_order = (("issues", "last"), ("notes", "first"))
 
     task: str
@@ -190,6 +189,7 @@ class Revise(Prompt[SynthesisResponse]):
     issues: tuple[str, ...]
     text: Note
     notes: tuple[Note, ...]
+    max_tokens: int = 2500
 
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:

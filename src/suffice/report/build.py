@@ -16,7 +16,7 @@ from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
 from suffice.models.base import is_language_model
 from suffice.report.draft import WritingInstruction, choose_instruction, count_list_sections, list_caveats, render_draft
-from suffice.report.notices import render_coverage, render_disagreements, render_notices
+from suffice.report.notices import MODEL_ADVICE, OTHER_LANGUAGE, render_coverage, render_disagreements, render_notices
 from suffice.report.undone import list_undone
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
@@ -176,6 +176,8 @@ def _list_notices(run: RunState, stop: Stop, draft: Draft, fault: Failure | None
         notices.append(Notice("short_list"))
     if not is_language_model(run.model):
         notices.append(Notice("skill_wording" if draft.origin == "skill" else "no_model"))
+        if run.scope_languages:
+            notices.append(Notice("other_language", f"{OTHER_LANGUAGE}: {run.scope_languages}. {MODEL_ADVICE}"))
     if fault is not None:
         notices.append(Notice("model_fault"))
     return (*notices, *draft.notices)

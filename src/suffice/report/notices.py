@@ -20,9 +20,11 @@ NOTICE_TEXT = {
     "unsupported_draft": "No statement of the model's draft was supported by the sources, so the sources are quoted instead.",
 }
 """The notices above an answer, by kind."""
+OTHER_LANGUAGE = "The documents are in another language than the question"
+MODEL_ADVICE = "A language model (--model) can search and answer across languages."
 # In reports of earlier versions.
 _EARLIER_NOTICES = ("No language model was used: every sentence below is quoted verbatim from the source behind it.",)
-NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, *_EARLIER_NOTICES)
+NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE, *_EARLIER_NOTICES)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 DISAGREEMENT_HEADING = "Where the sources disagree"
 COVERAGE_HEADING = "How complete this is"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Part, SectionHeading
 from suffice.prompts import Revise
-from suffice.report.draft import choose_instruction, read_response, render_draft, select_writer_notes
+from suffice.report.draft import choose_instruction, limit_output, read_response, render_draft, select_writer_notes
 from suffice.review.rubric import find_issue_section
 from suffice.state.run import RunState
 from suffice.types import Note
@@ -62,7 +62,8 @@ async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Dr
 
 def _build_prompt(run: RunState, section: str, issues: Sequence[str], text: str) -> Revise:
     instruction = choose_instruction(run).text
-    return Revise(run.task, instruction, section, tuple(issues), Note(text, ()), select_writer_notes(run))
+    notes = select_writer_notes(run)
+    return Revise(run.task, instruction, section, tuple(issues), Note(text, ()), notes, limit_output(run))
 
 
 def _group_issues(parts: Sequence[Part], issues: Sequence[str]) -> dict[DraftSection, tuple[str, ...]]:

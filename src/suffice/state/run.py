@@ -103,7 +103,7 @@ class RunState:
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
         self.is_strong = False  # Whether a language model that writes prose answers: it is believed about its gaps.
         self.scope_files: tuple[str, ...] = ()  # The documents in scope, one line each, for the planner.
-        self.scope_languages = ""  # Their languages, if the task is in another one.
+        self.scope_languages = ""  # Their languages, if the question is in another one.
         self.kept_notes: dict[str, KeptNote] = {}  # What the model noted in its reflections, by the fact.
         self.survey: Survey | None = None  # Everything in scope by relevance, if the run surveys it.
         self.breadth: Breadth = "narrow"

@@ -239,8 +239,13 @@ class CorpusSearch:
     @property
     def language(self) -> str | None:
         """The language of most passages, for a question that does not show its own."""
+        return next(iter(self.languages), None)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the passages, that of most passages first."""
         counts = self._index.count_languages()
-        return max(counts, key=lambda name: counts[name]) if counts else None
+        return tuple(sorted(counts, key=lambda name: -counts[name]))
 
     @property
     def embeds_remotely(self) -> bool:
