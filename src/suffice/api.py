@@ -262,6 +262,7 @@ async def prepare_run(
         embed=embed,
         language=language,
         breadth=breadth,
+        documents=search if isinstance(search, ScopeSearch) else None,
         scope=ranked,
         coverage_target=target,
         length=options.length,

@@ -309,7 +309,8 @@ def _exit_status(report: "Report", is_durable: bool) -> int:
         how = f" Continue with: suffice resume {report.run}" if is_durable else ""
         return print_error(f"Interrupted. {report.stop.explanation}{how}", EXIT_INTERRUPTED)
     if report.status == "no_evidence":
-        return print_error("No evidence: the search found nothing that answers the question, so there is no answer.", 3)
+        why = "No evidence: the search found nothing that answers the question, so there is no answer."
+        return print_error(" ".join((why, *(notice.detail for notice in report.notices))), 3)
     if report.status == "failed":
         reason = report.error_log[-1].message if report.error_log else report.stop.explanation
         return print_error(f"No answer could be written: {reason}", 4)

@@ -38,7 +38,7 @@ from suffice.report.compute import run_computation
 from suffice.report.draft import quote_evidence, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
-from suffice.search.base import RankedScope, Reader, Search
+from suffice.search.base import RankedScope, Reader, ScopeSearch, Search
 from suffice.search.distinct import DistinctTextSearch
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
@@ -105,6 +105,8 @@ class RunConfig:
     run_id: str | None = None
     """The id to use; ``None`` makes one."""
     breadth: Breadth = "narrow"
+    documents: ScopeSearch | None = None
+    """The files that ``search`` finds, if it searches only files on this machine."""
     scope: RankedScope | None = None
     """Everything in scope by its similarity to the question, if the run surveys it."""
     coverage_target: float = DEFAULT_TARGET
@@ -256,8 +258,10 @@ class _Stages:
         """Resolve the bounds, take over earlier work and search until the gate stops."""
         config, run = self.config, self.run
         await describe_images(run, config.images)
-        run.scope_languages = name_foreign_languages(config.search, run.language)
-        run.scope_files = describe_files(config.search) if run.is_strong else ()
+        documents = config.documents
+        if documents is not None:
+            run.scope_languages = name_foreign_languages(documents, run.language)
+            run.scope_files = describe_files(documents) if run.is_strong else ()
         yield self.start(await _resolve_limits(config, run))
         if config.prior_run is not None:
             yield Continued(config.prior_run)
@@ -273,7 +277,8 @@ class _Stages:
                     await run.plan()  # It says how the answer is to be written.
             for event in run.take_events():
                 yield event
-        if config.reads_all and run.is_strong and (passages := await list_scope(config.search, run)):
+        is_readable = config.reads_all and run.is_strong
+        if is_readable and documents is not None and (passages := await list_scope(documents, run)):
             async for event in read_all(run, passages, self.screen, self.gate, meters):
                 yield event
             return

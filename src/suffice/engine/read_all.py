@@ -5,14 +5,14 @@ what was read.
 """
 
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 
 from suffice.engine.loop import build_stopped, judge_round
 from suffice.events import Event, Searching
 from suffice.gates.base import Gate
 from suffice.meters import MeterSet
-from suffice.search.base import Search
+from suffice.search.base import ScopeSearch, Search
 from suffice.state.run import RunState
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Coverage, Hits, Passage, Query, Round, Verdict
@@ -23,30 +23,27 @@ _NOTE_TOKENS = 12  # Tokens for the markup around a passage in the prompt.
 
 _MAX_LISTED = 300  # Files that the planner is told of.
 
-ListPassages = Callable[[int], Awaitable[list[Passage] | None]]
 
-
-def describe_files(search: Search) -> tuple[str, ...]:
-    """Return the files of a local search for the planner, one line each: name and size."""
-    paths = [path for path in getattr(search, "files", ()) if path.is_file()][:_MAX_LISTED]
+def describe_files(documents: ScopeSearch) -> tuple[str, ...]:
+    """Return the files in scope for the planner, one line each: name and size."""
+    paths = [path for path in documents.files if path.is_file()][:_MAX_LISTED]
     base = os.path.commonpath([path.parent for path in paths]) if paths else ""
     return tuple(f"{os.path.relpath(path, base)} ({-(-path.stat().st_size // 1000):,} kB)" for path in paths)
 
 
-def name_foreign_languages(search: Search, language: str | None) -> str:
+def name_foreign_languages(documents: ScopeSearch, language: str | None) -> str:
     """Return the languages of the documents if that of the question is not among them; else nothing."""
-    languages: Sequence[str] = getattr(search, "languages", ())
+    languages = documents.languages
     is_foreign = language is not None and language not in languages
     return ", ".join(name.capitalize() for name in languages) if is_foreign else ""
 
 
-async def list_scope(search: Search, run: RunState) -> tuple[Passage, ...]:
+async def list_scope(documents: ScopeSearch, run: RunState) -> tuple[Passage, ...]:
     """Return all passages in scope if they fit the model's context and the budget; else none."""
-    list_passages: ListPassages | None = getattr(search, "list_passages", None)
     context = run.model.context
-    if list_passages is None or context is None:
+    if context is None:
         return ()
-    passages = await list_passages(MAX_PASSAGES)
+    passages = await documents.list_passages(MAX_PASSAGES)
     limit = context * _CONTEXT_SHARE
     if run.budget.tokens_left is not None:
         limit = min(limit, run.budget.tokens_left * _CONTEXT_SHARE)

@@ -61,7 +61,7 @@ def build_report(
     draft = Draft() if checked is None else checked.draft
     numbers = _number_citations(run, draft)
     cite = _Numbering(run, numbers)
-    notices = _list_notices(run, stop, draft, fault) if numbers else ()
+    notices = _list_notices(run, stop, draft, fault) if numbers else _list_language_notices(run)
     disagreements = tuple(_list_disagreements(checked, cite)) if checked is not None and numbers else ()
     answer = cite.renumber(render_draft(run, draft)) if numbers else ""
     short_answer = _find_short_answer(draft, answer)
@@ -176,11 +176,17 @@ def _list_notices(run: RunState, stop: Stop, draft: Draft, fault: Failure | None
         notices.append(Notice("short_list"))
     if not is_language_model(run.model):
         notices.append(Notice("skill_wording" if draft.origin == "skill" else "no_model"))
-        if run.scope_languages:
-            notices.append(Notice("other_language", f"{OTHER_LANGUAGE}: {run.scope_languages}. {MODEL_ADVICE}"))
+        notices += _list_language_notices(run)
     if fault is not None:
         notices.append(Notice("model_fault"))
     return (*notices, *draft.notices)
+
+
+def _list_language_notices(run: RunState) -> tuple[Notice, ...]:
+    """Say that the documents are in another language than the question; a language model deals with that."""
+    if not run.scope_languages or is_language_model(run.model):
+        return ()
+    return (Notice("other_language", f"{OTHER_LANGUAGE}: {run.scope_languages}. {MODEL_ADVICE}"),)
 
 
 class _Numbering:

@@ -6,6 +6,7 @@ caller decides which passages are new.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from suffice.types import Failure, Passage, Query
@@ -41,7 +42,21 @@ class RankedScope:
 
 @runtime_checkable
 class ScopeSearch(Protocol):
-    """A search that can rank all its passages at once, as one over local files can."""
+    """A search over files on this machine, which knows everything that it can find."""
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files that can be found."""
+        ...
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """The languages of the passages, that of most passages first."""
+        ...
+
+    async def list_passages(self, limit: int) -> list[Passage] | None:
+        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``."""
+        ...
 
     async def rank_all(self, question: str) -> RankedScope | None:
         """Return all passages with their similarity to a question; ``None`` if that is not possible."""

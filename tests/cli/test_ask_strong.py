@@ -1,0 +1,70 @@
+"""A strong model at the command line: what fits is read whole, and the planner knows what can be searched."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fake_llm import FakeLlm, role_of, sensible
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+QUESTION = "When was the Forth Bridge opened?"
+
+
+@pytest.fixture
+def ask(suffice: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable:
+    """Ask over two files with a model that writes prose and reads 32,000 tokens."""
+    folder = tmp_path / "bridges"
+    folder.mkdir()
+    (folder / "forth.md").write_text("# Forth Bridge\n\nThe Forth Bridge was opened in 1890.\n")
+    (folder / "tay.md").write_text("# Tay Bridge\n\nThe Tay Bridge fell down in 1879.\n")
+    monkeypatch.setenv("SUFFICE_CONTEXT", "32000")
+    monkeypatch.setenv("SUFFICE_WRITER", "prose")
+
+    def call(question: str, *options: str) -> tuple[dict, list[dict]]:
+        with FakeLlm(sensible) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            result = suffice("ask", question, "--docs", folder, "--json", *options)
+        assert result.status == 0, result.err
+        return json.loads(result.out), server.requests
+
+    return call
+
+
+def find_prompt(requests: list[dict], role: str) -> str:
+    return next(body["messages"][0]["content"] for body in requests if role_of(body) == role)
+
+
+def test_documents_that_fit_are_read_whole(ask: Callable) -> None:
+    report, requests = ask(QUESTION)
+    assert (report["stop"]["reason"], report["stop"]["round"]) == ("read_all", 1)
+    assert "2 files" in report["stop"]["explanation"]
+    draft = find_prompt(requests, "draft")
+    assert "opened in 1890" in draft
+    assert "fell down in 1879" in draft
+
+
+@pytest.mark.parametrize("option", [("--stop", "fixed(1)"), ("--strategy", "reflect")], ids=["stop", "strategy"])
+def test_what_the_user_named_is_not_replaced(ask: Callable, option: tuple[str, str]) -> None:
+    report, _ = ask(QUESTION, *option)
+    assert report["stop"]["reason"] != "read_all"
+
+
+def test_the_planner_knows_the_files(ask: Callable) -> None:
+    _, requests = ask(QUESTION)
+    plan = find_prompt(requests, "plan")
+    assert "forth.md (1 kB)" in plan
+    assert "other languages" not in plan
+
+
+def test_the_planner_knows_the_languages(ask: Callable) -> None:
+    report, requests = ask("Wann wurde die Brücke über den Forth eröffnet?")
+    assert "The documents are in other languages than the task: English." in find_prompt(requests, "plan")
+    assert not any(notice["kind"] == "other_language" for notice in report["notices"])
+
+
+def test_without_a_model_the_other_language_is_named(suffice: Callable, tmp_path: Path) -> None:
+    (tmp_path / "forth.md").write_text("# Forth Bridge\n\nThe Forth Bridge was opened in 1890.\n")
+    result = suffice("ask", "Wann wurde die Brücke eröffnet?", "--docs", tmp_path, "--model", "extractive")
+    assert result.status == 3
+    assert "The documents are in another language than the question: English." in result.err
