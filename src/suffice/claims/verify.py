@@ -239,7 +239,8 @@ class ClaimVerifier:
             known = [handle for handle in statement.handles if self._run.evidence.find_passage(handle)]
             if len(known) < len(statement.handles):  # Invented ones go.
                 statement = cite(statement, known)
-            if verdict.support != "supported" or statement.handles or not verdict.supporting:
+            is_fact = verdict.role in (None, "stated", "joined")
+            if verdict.support != "supported" or statement.handles or not verdict.supporting or not is_fact:
                 return statement
             return cite(statement, self._list_handles(verdict))
         if verdict.uncited_support is not None:

@@ -426,7 +426,7 @@ def read_response(run: RunState, response: SynthesisResponse) -> Draft:
     """Return what a model wrote as a draft: without wrapping, unknown citations, links to other places than sources, and
     excess list items.
 
-    Findings and risks that cite nothing are removed, because they can only come from the evidence.
+    Findings and risks that cite nothing are removed, because they can only come from the evidence; advice may be the writer's.
     """
     instruction = choose_instruction(run)
     # An invented citation stays until the check: without it the sentence would pass for one that claims no source.
@@ -435,8 +435,16 @@ def read_response(run: RunState, response: SynthesisResponse) -> Draft:
         answer = _require_anchors(run, instruction.variant, answer)
     parts = parse_parts(answer)
     findings, recommendations, risks = (
-        tuple(map(build_statement, filter(has_citation, (check_citations(run, line) for line in lines))))
-        for lines in (response.key_findings, response.recommendations, response.risks)
+        tuple(
+            build_statement(line)
+            for line in (check_citations(run, line) for line in lines)
+            if may_be_own or has_citation(line)
+        )
+        for lines, may_be_own in (
+            (response.key_findings, False),
+            (response.recommendations, is_language_model(run.model)),
+            (response.risks, False),
+        )
     )
     return Draft(
         trim_list_sections(parts, instruction.count) if instruction.count else parts,
