@@ -229,7 +229,7 @@ async def prepare_run(
         gate = coverage(target) if ranked is not None else parse_gate(f"coverage({target}) | exhaustion")
     elif options.strategy != "survey":
         ranked = None
-    elif ranked is None:
+    elif ranked is None and options.search is not _search_nothing:  # An estimate opens no documents.
         raise InputError("The strategy survey needs English documents on this machine, named with --docs")
     if bounds.usd is not None and not has_price(model):
         raise InputError(
