@@ -93,7 +93,7 @@ def judge(question: Mapping[str, Any], report: Report, evidence: Sequence[Passag
     notices = {f"> {notice}" for notice in NOTICES}
     text = "\n".join(line for line in report.final_answer.splitlines() if line.strip() not in notices).strip()
     short = report.short_answer or ""
-    is_quoted = any(failure.kind == "Unsupported" for failure in report.error_log)
+    is_quoted = any(notice.kind == "unsupported_draft" for notice in report.notices)
     is_written = report.metadata.get("writer") is not None and not is_quoted
     sentence = extract_first_sentence(text) if is_written else ""
     excerpt = f"{report.excerpts[0].title}\n{report.excerpts[0].text[:EXCERPT_CHARS]}" if report.excerpts else ""
@@ -142,11 +142,10 @@ def judge_opening(
     """
     if report.metadata.get("writer") != "sentence" or report.status == "failed":
         return None, None
-    left_out = [line for line in report.open_questions if line.startswith("Left out")]
-    # In a report all other statements are quotes, which the check does not remove.
-    removed = " ".join(line.partition(": ")[2].partition(" (a source says")[0] for line in left_out)
+    # All other statements of the report are quotes, which the check does not remove.
+    removed = " ".join(claim.text for claim in report.removed)
     if is_quoted:
-        return "removed", holds(removed, golds) if left_out else None
+        return "removed", holds(removed, golds)
     sentence = extract_first_sentence(text)
     if not sentence or not text.startswith(sentence) or sentence.startswith("**Short answer:**"):
         return None, None
@@ -192,7 +191,7 @@ async def run_job(job: Job) -> None:
         if job.texts:
             row |= {"question": question["question"], "gold": question["answer"], "text": report.final_answer}
             row |= {"short_answer": report.short_answer, "summary": report.summary}
-            row |= {"left_out": [line for line in report.open_questions if line.startswith("Left out")]}
+            row |= {"left_out": [claim.text for claim in report.removed]}
         append_line(job.rows, json.dumps(row, ensure_ascii=False))
 
     await asyncio.gather(*map(ask, job.questions))

@@ -40,9 +40,15 @@ def test_a_name_counts_where_it_stands():
 
 @pytest.mark.parametrize(("answer", "right"), [("yes", True), ("no", False)])
 def test_yes_and_no_count_only_as_short_answer(answer: str, right: bool):
-    row = judged("Are Aller and Sarno both rivers?", answer)
-    assert row["evidence"] is None
-    assert (row["yes_no"], row["right"], row["report"], row["first"]) == (True, right, right, right)
+    report = asyncio.run(
+        research("When was the Aller opened to ships?", search=WordSearch(PASSAGES), model="extractive")
+    )
+    report = replace(report, final_answer=f"The text says {answer} by chance. {report.final_answer}")
+    asked = {"id": "q", "question": "Are Aller and Sarno both rivers?", "answer": answer, "gold": ["p1", "p2"]}
+    for short, is_given, is_right in (("Yes", True, right), (None, False, False)):
+        row = judge(asked, replace(report, short_answer=short), PASSAGES, 0.1)
+        assert row["evidence"] is None
+        assert (row["yes_no"], row["right"], row["report"], row["first"]) == (is_given, is_right, is_right, is_right)
 
 
 def test_the_table_has_a_row_a_model_and_their_difference():

@@ -22,7 +22,7 @@ class Quotation:
     """Stretches of one passage, verbatim and laid out as there. It is its own evidence, so its words need no check.
 
     ``spans`` are the offsets of its stretches in the passage's text, ``highlight`` those of the deciding words. ``title`` is
-    the heading path above it.
+    the heading path above it, as a heading of the answer or, without ``is_section``, as a bold line.
     """
 
     passage: Passage
@@ -30,6 +30,7 @@ class Quotation:
     format: ExcerptFormat = "prose"
     highlight: tuple[Offsets, ...] = ()
     title: str = ""
+    is_section: bool = True
 
     @property
     def text(self) -> str:

@@ -229,7 +229,7 @@ async def prepare_run(
         gate = coverage(target) if ranked is not None else parse_gate(f"coverage({target}) | exhaustion")
     elif options.strategy != "survey":
         ranked = None
-    elif ranked is None:
+    elif ranked is None and options.search is not _search_nothing:  # An estimate opens no documents.
         raise InputError(
             "The strategy survey compares documents by meaning: it needs English ones on this machine, named with --docs, "
             "and an --alpha below 1"

@@ -51,6 +51,8 @@ def test_a_wrong_citation_is_replaced_by_the_right_one():
     text, checked, _ = verify("Graz lies on the river Mur [1].")
     assert text == "Graz lies on the river Mur [4]."
     assert checked.verdicts[0].claim.handles == ("[4]",)
+    assert checked.verdicts[0].support == "supported"
+    assert checked.verdicts[0].supporting[0].text == "Graz lies on the river Mur."
 
 
 def test_a_claim_without_a_citation_gets_one():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from suffice.answers import Draft, FindingList, Heading, Quotation
+from suffice.answers import Draft, FindingList, Quotation, SectionHeading
 from suffice.models.embeddings import embed_static
 from suffice.report.findings import find_findings, list_parts, sort_by_aspect
 from suffice.report.survey import FIRST_HEADING, MISSING_HEADING, write_survey
@@ -117,7 +117,7 @@ def test_the_report_has_sections_and_says_what_is_missing() -> None:
     files = [[make_passage(text, f"{number}.md")] for number, text in enumerate(texts)]
     found = sort_by_aspect(question, find_findings(question, files, {}, embed_static), embed_static)
     draft = write_survey(question, found)
-    headings = [part.text for part in draft.parts if isinstance(part, Heading)]
+    headings = [part.text for part in draft.parts if isinstance(part, SectionHeading)]
     assert headings[0] == FIRST_HEADING
     assert headings[-1] == MISSING_HEADING
     assert {"Solar power", "Grain quality"} & set(headings)

@@ -4,7 +4,8 @@ import pytest
 from bridge_story import ENOUGH, MORE, TASK, model, outcome, play, setup
 
 from suffice.events import RoundDone
-from suffice.prompts import SynthesisResponse
+from suffice.prompts import CheckDraftResponse, SynthesisResponse
+from suffice.prompts.judging import CheckedStatement
 from suffice.search.distinct import identify_text
 from suffice.search.pages.fetch import Fetcher
 from suffice.search.pages.guard import HostAllowlist
@@ -25,8 +26,11 @@ def snippet(text: str, url: str = URL) -> Passage:
 def test_a_new_text_of_a_known_page_supports_a_claim() -> None:
     """The claim is searched for, and the service answers with another snippet of the same page."""
     search = FixtureSearch({TASK: [snippet(OPENING)]}, default=[snippet(PAINT, f"{URL}?utm_source=x")])
-    report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse(f"{OPENING} [1] {PAINT} [1]")]), search))
-    assert f"{OPENING} [1] {PAINT} [1]" in report.final_answer
+    writer = model(reflects=[ENOUGH], drafts=[SynthesisResponse(f"{OPENING} [1] {PAINT} [1]")])
+    checked = CheckedStatement(1, "stated", "[1]", OPENING), CheckedStatement(2, "not_supported")
+    writer._script |= {"check_draft": [CheckDraftResponse(checked)]}
+    report = outcome(setup(writer, search))
+    assert f"{OPENING} [1] {PAINT[:-1]} [1]." in report.final_answer
     assert [(source.id, source.url) for source in report.sources] == [("[1]", URL)]
     assert [(claim.support, claim.citations) for claim in report.claims] == [("supported", ("[1]",))] * 2
 

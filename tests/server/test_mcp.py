@@ -221,7 +221,8 @@ def test_tool_arguments_come_from_the_run_options(docs: Path) -> None:
             return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
 
     schemas = asyncio.run(list_tools())
-    assert set(schemas["research"]["properties"]) == {"question", "strategy", "stop", "max_rounds", "max_cost_usd"}
+    names = {"question", "breadth", "length", "strategy", "stop", "max_rounds", "max_cost_usd"}
+    assert set(schemas["research"]["properties"]) == names
     assert schemas["research"]["required"] == ["question"]
     assert schemas["research"]["properties"]["strategy"]["description"] == OPTIONS["strategy"].doc
     # Connectors expect exactly one string; k and location stay accepted.

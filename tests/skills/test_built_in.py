@@ -137,6 +137,7 @@ def test_email_and_panel_and_cite(docs: Path) -> None:
     assert "critic: every statement rests on one document" in report.final_answer
     assert report.metadata["inferences"] == 0
     assert "#" not in report.final_answer.replace("bees.txt#", "")
+    assert "Frisch" in report.summary
 
 
 def test_inference_is_marked() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from suffice.tuning.propose import Propose, propose_given, propose_with_model
 from suffice.tuning.scorers import score_f1, score_support
 from suffice.tuning.suite import TuningTask, load_suite
 from suffice.tuning.tuner import Evaluate, RunScore, Tuner, TuningResult, TuningRules
+from suffice.types import Reason, RemovedClaim
 
 TASKS = [TuningTask(str(i), f"Question {i}?", is_held_out=i >= 12) for i in range(20)]
 RULES = TuningRules(experiments=3, repeats=2)
@@ -219,3 +221,13 @@ def test_whole_runs_with_a_model_that_follows_the_instruction(tmp_path: Path, mo
     result = asyncio.run(tuner.run())
     assert [one.decision for one in result.experiments] == ["futile", "kept"]
     assert wish in result.text
+
+
+def test_removed_claims_count_against_the_support() -> None:
+    passage = make_passage("p1", "Karl von Frisch decoded the waggle dance in 1927.", "Bees", path="bees.txt")
+    report = asyncio.run(
+        research("Who decoded the waggle dance?", search=WordSearch([passage]), model="extractive", review=False)
+    )
+    assert score_support(report, TASKS[0]) == 1.0
+    removed = (RemovedClaim("Bees sing.", Reason("not_stated")),) * len(report.claims)
+    assert score_support(replace(report, removed=removed), TASKS[0]) == 0.5

@@ -92,6 +92,12 @@ class ClaimVerdict:
         """Return the verdict on the same words as they are in another text."""
         return replace(self, claim=claim)
 
+    def moved_to_support(self) -> "ClaimVerdict":
+        """Return the verdict once the claim cites the source that supports it; a sure contradiction is a disagreement now."""
+        assert self.uncited_support is not None, "another source supports it"
+        against = (quote for quote in self.contradicting if (quote.probability or 1.0) >= MIN_DISAGREEMENT)
+        return ClaimVerdict(self.claim, "supported", (self.uncited_support,), tuple(against), role=self.role)
+
     @property
     def plain_text(self) -> str:
         """The words of the claim, without markup."""

@@ -106,7 +106,8 @@ class ClaimVerifier:
         written = (*draft.statements, *draft.findings, *draft.recommendations, *draft.risks)
         verdicts = await self._judge(written)
         if await self._search_unsupported(verdicts.values()):
-            verdicts = await self._judge(written)
+            lacking = [verdict for verdict in verdicts.values() if _lacks_support(verdict)]
+            verdicts |= {_get_statement(verdict): await self._look_elsewhere(verdict) for verdict in lacking}
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [verdict for verdict in verdicts.values() if not _is_acceptable(verdict)]
         if doubtful and self._mend is not None and not self._is_offline:
@@ -122,8 +123,8 @@ class ClaimVerifier:
                 if settled is None:
                     removed[new] = verdicts[new]
                 else:
-                    shown[settled] = verdicts[new].about(settled)
-                    kept.append(settled)
+                    kept.append(_get_statement(settled))
+                    shown[kept[-1]] = settled
             return tuple(kept)
 
         parts = replace_statements(draft.parts, settle, rename=self._name_subject)
@@ -202,11 +203,7 @@ class ClaimVerifier:
 
     async def _search_unsupported(self, verdicts: Iterable[ClaimVerdict]) -> bool:
         """Search for the unsupported claims, each once, and return whether that found new evidence."""
-        unsupported = [
-            verdict.plain_text
-            for verdict in verdicts
-            if verdict.support == "unsupported" and verdict.uncited_support is None
-        ]
+        unsupported = [verdict.plain_text for verdict in verdicts if _lacks_support(verdict)]
         new = [claim for claim in dict.fromkeys(unsupported) if claim not in self._searched][:MAX_CLAIM_QUERIES]
         queries = self._run.filter_new_queries([Query(claim, "support for a claim") for claim in new])
         if not queries or self._is_offline or self._run.is_degraded or self._run.budget.seconds_left == 0:
@@ -220,6 +217,18 @@ class ClaimVerifier:
             self._run.evidence.add(passage)
         return len(self._run.evidence) > size
 
+    async def _look_elsewhere(self, verdict: ClaimVerdict) -> ClaimVerdict:
+        """Let the reader judge an unsupported statement by passages that it does not cite: a model saw only cited ones."""
+        statement = _get_statement(verdict)
+        others = [
+            passage for passage in self._rank_passages(statement.text) if passage not in self._find_cited(statement)
+        ]
+        found = await judge_claim(statement, (), others, self._checker)
+        if found.support == "supported":
+            verdict = replace(verdict, uncited_support=found.supporting[0])
+        self._cache[statement] = len(self._run.evidence), verdict
+        return verdict
+
     async def _search_query(self, query: Query) -> Hits:
         try:
             async with self._run.budget.time_limit():
@@ -231,8 +240,8 @@ class ClaimVerifier:
 
     # -- mending -------------------------------------------------------------------------------------------------------
 
-    def _settle(self, verdict: ClaimVerdict) -> Statement | None:
-        """Return a statement as it is shown: as it is, with other citations or a mark; ``None`` if it is removed."""
+    def _settle(self, verdict: ClaimVerdict) -> ClaimVerdict | None:
+        """Return the verdict on a statement as it is shown, perhaps with other citations or a mark; ``None`` if it goes."""
         statement = _get_statement(verdict)
         if _is_acceptable(verdict):
             statement = replace(statement, role=verdict.role)
@@ -240,15 +249,16 @@ class ClaimVerifier:
             if len(known) < len(statement.handles):  # Invented ones go.
                 statement = cite(statement, known)
             is_fact = verdict.role in (None, "stated", "joined")
-            if verdict.support != "supported" or statement.handles or not verdict.supporting or not is_fact:
-                return statement
-            return cite(statement, self._list_handles(verdict))
+            if verdict.support == "supported" and not statement.handles and verdict.supporting and is_fact:
+                statement = cite(statement, self._list_handles(verdict))
+            return verdict.about(statement)
         if verdict.uncited_support is not None:
-            return cite(statement, [self._run.evidence.get_handle(verdict.uncited_support.passage)])
+            moved = verdict.moved_to_support()
+            return moved.about(cite(statement, self._list_handles(moved)))
         if self._strict:
             return None
         mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK
-        return replace(statement, mark=mark)
+        return verdict.about(replace(statement, mark=mark))
 
     def _list_handles(self, verdict: ClaimVerdict) -> list[str]:
         return list(dict.fromkeys(self._run.evidence.get_handle(quote.passage) for quote in verdict.supporting))
@@ -264,6 +274,10 @@ class ClaimVerifier:
 def _get_statement(verdict: ClaimVerdict) -> Statement:
     assert isinstance(verdict.claim, Statement), "statements were judged"
     return verdict.claim
+
+
+def _lacks_support(verdict: ClaimVerdict) -> bool:
+    return verdict.support == "unsupported" and verdict.uncited_support is None
 
 
 def _is_acceptable(verdict: ClaimVerdict) -> bool:

@@ -135,8 +135,10 @@ def build_report(
 def _summarize(checked: Checked, cite: "_Numbering") -> str:
     """Return the first sentence of the answer as plain text with citations; of quotations, the deciding sentence."""
     draft = checked.draft
-    if draft.origin != "quoted" and draft.statements:
-        return strip_markdown(cite.renumber(draft.statements[0].text), keep_citations=True)
+    # A skill may open with words of its own, such as the subject of a mail.
+    stated = [statement for statement in draft.statements if draft.origin != "skill" or statement.handles]
+    if draft.origin != "quoted" and stated:
+        return strip_markdown(cite.renumber(stated[0].text), keep_citations=True)
     first = next((verdict for verdict in checked.verdicts if draft.quotations), None)
     if first is None:
         return ""

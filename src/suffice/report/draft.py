@@ -149,7 +149,7 @@ async def survey_evidence(run: RunState) -> Draft:
 
 
 async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> Draft:
-    passages = [passage for passage in passages if passage.kind != COMPUTED_KIND]
+    passages = drop_snippets([passage for passage in passages if passage.kind != COMPUTED_KIND])
     count = choose_instruction(run).count
     reader = find_reader() if run.embed is not None else None
     read = read_question(question, run.language)
@@ -170,6 +170,20 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
         closest=found.closest,
         restated=found.restated,
     )
+
+
+def drop_snippets(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages without snippets of web pages whose words another passage of the page has."""
+    pages: dict[str, list[str]] = {}
+    words = {passage.id: " ".join(passage.text.split()).strip("… ") for passage in passages}
+    for passage in passages:
+        if passage.kind == "web":
+            pages.setdefault(passage.place.path, []).append(words[passage.id])
+    return [
+        passage
+        for passage in passages
+        if not any(words[passage.id] in text != words[passage.id] for text in pages.get(passage.place.path, ()))
+    ]
 
 
 def _assign(run: RunState) -> list[tuple[str, list[Passage]]]:

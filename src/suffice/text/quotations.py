@@ -37,7 +37,8 @@ def render_quotation(quotation: Quotation, citation: str) -> str:
     title = format_title(quotation.title or quotation.passage.title)
     location = to_one_line(quotation.location)
     place = f"`{location}`" if location and "`" not in location else ""
-    heading = "### " + " · ".join(part for part in (title, place) if part)
+    heading = " · ".join(part for part in (title, place) if part)
+    heading = f"### {heading}" if quotation.is_section else f"**{heading}**"
     pieces = list(_lay_out(quotation))
     body = "".join(f"{piece.joint}{quote_block(piece.text, piece.format, piece.highlight)}" for piece in pieces)
     cited = f"{body} {citation}" if pieces[-1].format == "prose" else f"{body}\n\n{citation}"

@@ -25,9 +25,8 @@ def score_support(report: Report, task: TuningTask) -> float | None:
     if not report.final_answer:
         return 0.0
     checked = [claim for claim in report.claims if claim.support != "unknown"]
-    # What was left out counts, or the check itself would make every text perfect.
-    left_out = sum(line.startswith("Left out") for line in report.open_questions)
-    total = len(checked) + left_out
+    # What was removed counts, or the check itself would make every text perfect.
+    total = len(checked) + len(report.removed)
     return sum(claim.support == "supported" for claim in checked) / total if total else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from suffice import settings
 from suffice.answers import Statement
-from suffice.claims.verdict import MIN_DISAGREEMENT, ClaimVerdict
+from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.prompts import GradePaper
 from suffice.skills.hooks import SkillCode, SkillContext, make_answer
@@ -186,11 +186,15 @@ class _Writer:
             kept = await self._keep([one, other])
             if len(kept) < 2:
                 continue
-            [judged] = await self._context.checker([(one.text, other.text)])
-            contradicts = judged.contradicted >= MIN_DISAGREEMENT
-            found = disagreements if contradicts else agreements
+            checker = self._context.checker
+            judged = await checker([(one.text, other.text), (other.text, one.text)])
+            if all(each.contradicted >= checker.min_contradicted for each in judged):
+                found, joint = disagreements, "but"
+            elif any(each.supported >= checker.min_supported for each in judged):
+                found, joint = agreements, "and"
+            else:
+                continue
             if len(found) < _MAX_PAIRS:
-                joint = "but" if contradicts else "and"
                 found.append(f"- {_render(kept[0])}, {joint}: {_render(kept[1])}")
         return agreements, disagreements
 
