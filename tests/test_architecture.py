@@ -43,12 +43,12 @@ ORDER = """
 """
 RANKS = {folder: rank for rank, line in enumerate(ORDER.strip().splitlines()) for folder in line.split()}
 PUBLIC = """
-    BeliefState CheckingClaim Continued Drafting Event Failed Finished Gate InjectionsStripped InputError ModelError
+    Asked BeliefState CheckingClaim Continued Drafting Event Failed Finished Gate InjectionsStripped InputError ModelError
     ModelOutputError
     PageError PageRead PageRefused Passage Place Planned PromptCompacted Query Recalled Reflected Report ReviewRound
     RoundDone RunOptions SearchError SearchRefused SearchStopped Searching Started StopMonitor SufficeError TopicsCovered
     Unavailable Verdict Writing
-    __version__ budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation
+    __version__ budget coverage exhaustion fixed gain judged parse_gate predicates recall research run_research saturation
     stable sufficiency
     unseen worth
 """.split()

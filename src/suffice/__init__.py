@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from suffice.events import (
+        Asked,
         CheckingClaim,
         Continued,
         Drafting,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from suffice.gates import (
         Gate,
         budget,
+        coverage,
         exhaustion,
         fixed,
         gain,
@@ -69,12 +71,12 @@ if TYPE_CHECKING:
 
 # fmt: off
 __all__ = [  # A literal list, because type checkers read it.
-    "BeliefState", "CheckingClaim", "Continued", "Drafting", "Event", "Failed", "Finished", "Gate",
+    "Asked", "BeliefState", "CheckingClaim", "Continued", "Drafting", "Event", "Failed", "Finished", "Gate",
     "InjectionsStripped", "InputError", "ModelError", "ModelOutputError", "PageError", "PageRead", "PageRefused",
     "Passage", "Place", "Planned",
     "PromptCompacted", "Query", "Recalled", "Reflected", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
     "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "TopicsCovered",
-    "Unavailable", "Verdict", "Writing", "__version__", "budget", "exhaustion", "fixed", "gain", "judged",
+    "Unavailable", "Verdict", "Writing", "__version__", "budget", "coverage", "exhaustion", "fixed", "gain", "judged",
     "parse_gate", "predicates", "recall", "research", "run_research", "saturation", "stable", "sufficiency", "unseen",
     "worth",
 ]
@@ -85,9 +87,9 @@ _MODULES = {
     "suffice.belief": "BeliefState",
     "suffice.errors": """InputError ModelError ModelOutputError PageError PageRefused SearchError SearchRefused SufficeError
         Unavailable""",
-    "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead Planned
+    "suffice.events": """Asked CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead Planned
         PromptCompacted Recalled Reflected RoundDone SearchStopped Searching Started TopicsCovered Writing""",
-    "suffice.gates": """Gate budget exhaustion fixed gain judged predicates recall saturation stable sufficiency
+    "suffice.gates": """Gate budget coverage exhaustion fixed gain judged predicates recall saturation stable sufficiency
         unseen worth""",
     "suffice.gates.parse": "parse_gate",
     "suffice.monitor": "StopMonitor",

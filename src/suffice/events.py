@@ -106,6 +106,14 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A language model is asked; ``prompt`` is the text that it gets."""
+
+    role: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
 class PromptCompacted:
     """A prompt contained only some passages whole; the others were shortened or left out. The evidence still has them all."""
 
@@ -182,6 +190,7 @@ Event = (
     | TopicsCovered
     | Reflected
     | Failed
+    | Asked
     | PromptCompacted
     | PageRead
     | InjectionsStripped
@@ -203,6 +212,7 @@ _TYPE_NAMES = {
     TopicsCovered: "coverage",
     Reflected: "reflected",
     Failed: "failed",
+    Asked: "asked",
     PromptCompacted: "compacted",
     PageRead: "page",
     InjectionsStripped: "screened",

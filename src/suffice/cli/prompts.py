@@ -1,5 +1,6 @@
-"""``suffice prompts``: list, show and compare the texts that language models are given."""
+"""``suffice prompts``: list, show and compare the texts that language models are given, also those of a recorded run."""
 
+import json
 from difflib import unified_diff
 from typing import Annotated
 
@@ -65,3 +66,26 @@ def diff(
             read_built_in(each).splitlines(), mine.splitlines(), f"{each}.md (built in)", str(own[each]), lineterm=""
         )
         print("\n".join(lines))
+
+
+@prompts_app.command()
+def sent(
+    run: Annotated[
+        str, typer.Argument(help="A recorded run, or the beginning of its id; 'last' is the newest.", metavar="RUN")
+    ] = "last",
+    debug: DebugOption = False,
+) -> None:
+    """Show the prompts of a recorded run as the language model got them."""
+    from suffice.storage.runs import EVENTS_FILE, find_run_dir
+    from suffice.text.tokens import estimate_tokens
+
+    folder = find_run_dir(settings.load().data_dir, run)
+    lines = (folder / EVENTS_FILE).read_text(encoding="utf-8").splitlines()
+    asked = [event for event in map(json.loads, lines) if event["type"] == "asked"]
+    if not asked:
+        raise InputError(f"Run {folder.name} asked no language model; it has no prompts to show")
+    for number, event in enumerate(asked, 1):
+        print(
+            f"======== {number} of {len(asked)}: {event['role']}, about {estimate_tokens(event['prompt']):,} tokens ========"
+        )
+        print(event["prompt"].rstrip("\n") + "\n")

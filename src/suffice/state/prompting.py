@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from suffice.errors import BudgetSpent, ModelError, ModelUnusable
-from suffice.events import Drafting, Event, PromptCompacted
+from suffice.events import Asked, Drafting, Event, PromptCompacted
 from suffice.models.base import Model, UsageTrackingModel, is_language_model, text_listener
 from suffice.models.capability import find_model
 from suffice.prompts import DraftAnswer, Prompt
@@ -84,6 +84,8 @@ class Prompter:
         if fitted.shortened_count:
             reason = f"the prompt for {prompt.role!r} was too long: {why}"
             self._emit(PromptCompacted(reason, fitted.whole_count, fitted.shortened_count))
+        if self.is_answered_by_language_model(prompt.role):
+            self._emit(Asked(prompt.role, fitted.prompt.render()))
         try:
             with stream_draft(fitted.prompt, self._emit):
                 reply = await self.get_model(prompt.role)(fitted.prompt)
