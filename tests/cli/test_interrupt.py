@@ -11,25 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fake_llm import FakeLlm, Say
+from fake_llm import SENSIBLE, Answer, Body, FakeLlm, Say, role_of
 
 QUESTION = "Who decoded the waggle dance?"
-SLOW = """
-import asyncio
-import sys
-from suffice.models.extractive import ExtractiveModel
-
-class Slow(ExtractiveModel):
-    name = "slow"
-
-    async def __call__(self, prompt):
-        if prompt.role == "draft":
-            print("DRAFTING", file=sys.stderr, flush=True)
-            await asyncio.sleep(600)
-        return await super().__call__(prompt)
-"""
-
-
 TIME_LIMIT = 180.0  # Seconds until a program that does not get anywhere is killed.
 SOON = 30.0  # Seconds until an interrupted program has ended; its work would take much longer.
 
@@ -71,10 +55,25 @@ def interrupt(process: subprocess.Popen[str]) -> tuple[int, float, str, str]:
     return status, seconds, out, err
 
 
-def test_while_the_answer_is_written(docs: Path, plugin: Callable, tmp_path: Path) -> None:
-    site = plugin(SLOW, "[suffice.models]\nslow = thirdparty:Slow\n")
-    words = ("ask", QUESTION, "--docs", docs, "--alpha", 1, "--model", "slow", "--json", "--trace", "trace.jsonl")
-    with started(*words, wait_for="DRAFTING", PYTHONPATH=site) as process:
+def wait_for_request(server: FakeLlm, process: subprocess.Popen[str], number: int, role: str = "") -> None:
+    """Wait until the server was asked so many times, and for this role."""
+    deadline = time.monotonic() + TIME_LIMIT
+    while process.poll() is None and time.monotonic() < deadline:
+        if len(server.requests) >= number and (not role or role in map(role_of, server.requests)):
+            return
+        time.sleep(0.02)
+
+
+def test_while_the_answer_is_written(docs: Path, tmp_path: Path) -> None:
+    def answer(body: Body) -> Answer:
+        return Say(delay=600.0) if role_of(body) == "draft" else SENSIBLE[role_of(body)]
+
+    words = ("ask", QUESTION, "--docs", docs, "--alpha", 1, "--json", "--trace", "trace.jsonl")
+    with (
+        FakeLlm(answer) as server,
+        started(*words, OPENAI_BASE_URL=server.url, SUFFICE_WRITER="prose") as process,
+    ):
+        wait_for_request(server, process, 1, "draft")
         status, seconds, out, err = interrupt(process)
     report = json.loads(out)
     assert (status, report["stop"]["reason"], report["final_answer"]) == (130, "cancelled", "")
@@ -91,9 +90,7 @@ def test_the_report_counts_what_the_model_has_cost(docs: Path) -> None:
     with FakeLlm([Say("I would search.", usage=(100, 20)), Say(delay=120.0)]) as server:
         words = ("ask", QUESTION, "--docs", docs, "--alpha", 1, "--json", "--strategy", "reflect")
         with started(*words, OPENAI_BASE_URL=server.url) as process:
-            deadline = time.monotonic() + TIME_LIMIT
-            while len(server.requests) < 2 and process.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.02)
+            wait_for_request(server, process, 2)
             status, _, out, _ = interrupt(process)
     usage = json.loads(out)["usage"]
     assert (status, usage["calls"], usage["estimated_calls"], usage["output_tokens"]) == (130, 2, 1, 20)

@@ -84,7 +84,7 @@ def test_the_token_budget_in_the_log_is_what_is_left() -> None:
     left = [(line["event"], line["token_budget"]) for line in lines]
     assert left[:3] == [("run_started", 1000), ("planned", 900), ("searching", 900)]
     assert [tokens for event, tokens in left if event == "reflected"] == [800, 700]
-    assert left[-1] == ("run_finished", 600)
+    assert left[-1] == ("run_finished", 500), "the draft and its check were paid"
 
 
 def test_log_contains_no_text_of_questions_or_documents() -> None:
@@ -111,13 +111,13 @@ def test_spans_of_run_round_and_call_are_nested(spans: InMemorySpanExporter) -> 
     spans.clear()
     run_and_read_log(WordSearch(PASSAGES))
     found = {span.name: span for span in spans.get_finished_spans()}
-    assert {"invoke_agent suffice", "round", "retrieval", "ask draft"} <= found.keys()
+    assert {"invoke_agent suffice", "round", "retrieval", "ask plan"} <= found.keys()
     agent = found["invoke_agent suffice"]
     assert found["round"].parent.span_id == agent.context.span_id
     assert len({span.context.trace_id for span in found.values()}) == 1
     assert agent.attributes["suffice.stop"]
     assert agent.attributes["suffice.run"] == "run-1"
-    assert "gen_ai.operation.name" not in found["ask draft"].attributes, "no language model was called"
+    assert "gen_ai.operation.name" not in found["ask plan"].attributes, "no language model was called"
 
 
 def run_with_model(model: object, conversation: str | None = None) -> None:
