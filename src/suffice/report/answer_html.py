@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
 
-_TAG = re.compile(r"(<[^<>]*>)")
+TAG = re.compile(r"(<[^<>]*>)")
 # Marks a bracket that the Markdown escaped: it belongs to quoted text (``argv\\[1\\]``) and is not a citation. The code point
 # is a Unicode noncharacter, so no text contains it.
 _ESCAPED_BRACKET = "\ufdd0"
@@ -108,7 +108,7 @@ class MarkdownRenderer:
         """Turn the citations of the text into links, except inside links and code."""
         depth = 0
         parts = []
-        for part in _TAG.split(html):
+        for part in TAG.split(html):
             if part.startswith("<"):
                 depth += bool(re.match(r"<(a|code|pre)\b", part)) - bool(re.match(r"</(a|code|pre)\b", part))
             elif depth == 0:
@@ -182,7 +182,7 @@ class _HtmlTextIndex:
     """
 
     def __init__(self, html: str) -> None:
-        self.parts = [part if i % 2 else unescape(part) for i, part in enumerate(_TAG.split(html))]
+        self.parts = [part if i % 2 else unescape(part) for i, part in enumerate(TAG.split(html))]
         self.positions: list[_CharPosition] = []
         self._taken: set[int] = set()
         # Insertions by part: offset, order among insertions at the same offset (0 close, 1 verdict, 2 open), HTML.

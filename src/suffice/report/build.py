@@ -3,7 +3,6 @@
 This module does not write or check text; ``draft`` and ``claims`` did that before. Parts become Markdown here, once.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
 from suffice.models.base import is_language_model
 from suffice.report.draft import WritingInstruction, choose_instruction, count_list_sections, list_caveats, render_draft
+from suffice.report.findings import DATE
 from suffice.report.notices import MODEL_ADVICE, OTHER_LANGUAGE, render_coverage, render_disagreements, render_notices
 from suffice.report.undone import list_undone
 from suffice.search.urls import canonicalize_url
@@ -46,7 +46,6 @@ from suffice.types import (
     UsageSummary,
 )
 
-_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?(?!\d)")
 _MAX_SUMMARY_CHARS = 300  # Of a quotation.
 
 
@@ -300,7 +299,7 @@ def _list_disagreements(checked: Checked, cite: _Numbering) -> Iterable[Disagree
 
 def _find_date(passage: Passage) -> str:
     """Return the date in the title or the file name of a passage, as it is written; empty if there is none."""
-    match = _DATE.search(passage.title) or _DATE.search(PurePath(passage.place.path).name)
+    match = DATE.search(passage.title) or DATE.search(PurePath(passage.place.path).name)
     return match[0] if match else ""
 
 

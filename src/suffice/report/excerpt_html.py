@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from suffice.report.answer_html import MarkdownRenderer
+from suffice.report.answer_html import TAG, MarkdownRenderer
 from suffice.text.plain import strip_control_chars
 from suffice.types import ClosestPassage, Excerpt
 
 # Unicode noncharacters, which no text contains: they carry the highlights through the Markdown renderer.
 _BEGIN, _END = "\ufdd1", "\ufdd2"
 _MARKERS = re.compile(f"([{_BEGIN}{_END}])")
-_TAG = re.compile(r"(<[^<>]*>)")
 _MARKDOWN_FILE = re.compile(r"\.(?:md|markdown|mdx|mkd|qmd|rmd)(?:[:#]|$)", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n\s*\n")
 # A line of prose that goes on in the next one: PDF pages and text files are wrapped at a fixed width.
@@ -70,7 +69,7 @@ def merge_spans(spans: Iterable[tuple[int, int]], length: int) -> Sequence[tuple
 def _mark(html: str) -> str:
     """Turn the markers into ``<mark>`` elements, one for each text between tags, so that elements stay nested."""
     is_marked, parts = False, []
-    for part in _TAG.split(html):
+    for part in TAG.split(html):
         if part.startswith("<"):
             parts.append(_MARKERS.sub("", part))
             continue

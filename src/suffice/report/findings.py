@@ -49,7 +49,7 @@ _ITEM_MARK = re.compile(rf"\s*{LIST_MARKER}\s+")
 _REFERS_BACK = re.compile(r"(?:this|these|that|those|it|they|such)\b", re.IGNORECASE)
 _OURS = re.compile(r"\b(?:we|our|us)\b", re.IGNORECASE)
 _QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth) quarter", re.IGNORECASE)
-_YEAR = re.compile(r"\b((?:19|20)\d\d)(?:-(\d\d))?(?:-\d\d)?\b")
+DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:-(\d\d))?(?:-\d\d)?(?!\d)")
 _TIME = re.compile(
     r"\b(?:Q[1-4]|H[12]|FY\d{2,4})\b|\b(?:19|20)\d\d(?:-\d\d){0,2}\b|\b\d\d?:\d\d(?::\d\d)?(?:\s?[ap]m)?\b|\b\d\d?\s?[ap]m\b"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:st|nd|rd|th)?\b",
@@ -143,7 +143,7 @@ def _make_unit(passage: Passage, span: Offsets, start: int, format: ExcerptForma
 
 def read_period(text: str) -> float | None:
     """Return the latest year that a text names, with its month or quarter as a fraction."""
-    years = [int(found[1]) + int(found[2] or 0) / 12 for found in _YEAR.finditer(text)]
+    years = [int(found[1]) + int(found[2] or 0) / 12 for found in DATE.finditer(text)]
     names = ("first", "second", "third", "fourth")
     quarters = [int(found[1] or 1 + names.index(found[2].lower())) for found in _QUARTER.finditer(text)]
     return max(years) + max(quarters, default=0) / 4 if years else None
