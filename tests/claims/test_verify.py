@@ -141,7 +141,7 @@ def test_a_verdict_of_the_model_counts():
 def test_a_doubtful_sentence_goes_back_to_the_writer_once():
     asked = []
 
-    async def mend(doubtful):
+    async def mend(doubtful, written):
         asked.append([verdict.claim.text for verdict in doubtful])
         return {verdict.claim: (build_statement("Graz lies on the river Mur [4]."),) for verdict in doubtful}
 
@@ -152,7 +152,7 @@ def test_a_doubtful_sentence_goes_back_to_the_writer_once():
 
 
 def test_a_mended_sentence_that_is_still_unsupported_is_removed():
-    async def mend(doubtful):
+    async def mend(doubtful, written):
         return {verdict.claim: (build_statement("Cows sing in Bern [4]."),) for verdict in doubtful}
 
     text, checked, _ = verify(f"{BUILT} {PIGS}", mend=mend)

@@ -40,12 +40,29 @@ def test_words_that_are_in_no_passage_fall_back_to_the_nearest_sentence():
     assert verdict.supporting[0].text == "The mill at Velburg was built in 1871."
 
 
-@pytest.mark.parametrize("role", ["stated", "joined", "conclusion", "advice"])
-def test_a_figure_that_no_cited_passage_has_is_never_supported(role):
+@pytest.mark.parametrize("role", ["stated", "joined"])
+def test_a_fact_with_a_figure_that_no_cited_passage_has_is_not_supported(role):
     statement = Statement("Buy bread for 5 euros.", ("[2]",))
     [verdict], _ = check([statement], CheckedStatement(1, role, "[2]", "It costs 4 euros."))
     assert verdict.support == "unsupported"
     assert verdict.reason == Reason("figure", "4 euros", "5 euros")
+
+
+@pytest.mark.parametrize("role", ["conclusion", "advice", "label"])
+def test_a_figure_of_the_writers_own_is_neither_supported_nor_removed(role):
+    statement = Statement("Two loaves would cost 8 euros.", ("[2]",))
+    [verdict], _ = check([statement], CheckedStatement(1, role, "[2]", "It costs 4 euros."))
+    assert verdict.support == "unknown"
+
+
+def test_joined_facts_may_state_a_figure_that_follows_in_one_step():
+    statement = "The mill of 1871 sold bread for 4 euros, 1871 and 4 make {}."
+    for sum, support in (("1875", "supported"), ("1880", "unsupported")):
+        [verdict], _ = check(
+            [Statement(statement.format(sum), ("[1]", "[2]"))],
+            CheckedStatement(1, "joined", "[2]", "It costs 4 euros."),
+        )
+        assert verdict.support == support
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from suffice.gates.parse import parse_gate
 from suffice.replay.episodes import read_trace
 from suffice.replay.judge import what_if
 from suffice.report.html import render_html
+from suffice.report.markdown import render_markdown
 from suffice.report.notices import COVERAGE_HEADING
 from suffice.storage import report_json
 from suffice.types import Report
@@ -71,7 +72,7 @@ def test_a_broad_question_reads_every_relevant_file(folder: Path) -> None:
     assert report.stop.reason == "sufficient"
     assert report.stop.promise == "estimate"
     assert report.stop.sufficiency == "yes"
-    assert COVERAGE_HEADING in report.final_answer
+    assert COVERAGE_HEADING in render_markdown(report)
     assert "Read as a broad question" in report.final_answer
 
 

@@ -71,12 +71,14 @@ class Figure:
     def matches(self, other: "Figure") -> bool:
         """Whether another figure states this one: the same value, or one that this rounds, of the same kind.
 
-        A source may give the unit elsewhere, such as in the head of a table, so a bare number is compared as it is written.
+        The unit may be given elsewhere ("500 staff hours", the head of a table), so a bare number is compared as it is written.
         """
         if self.kind and other.kind and self.kind != other.kind:
             return False
-        if self.kind and not other.kind and abs(self.value / self.factor - other.value) <= 1e-9 * max(1.0, other.value):
-            return True
+        if bool(self.kind) != bool(other.kind):
+            one, two = self.value / self.factor, other.value / other.factor
+            if abs(one - two) <= 1e-9 * max(1.0, abs(two)):
+                return True
         close = 1e-9 * max(1.0, abs(self.value))
         return self.value - self.below - close <= other.value <= self.value + self.above + close
 

@@ -39,8 +39,10 @@ _PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.I
 
 JudgeDraft = Callable[[Sequence[Statement]], Awaitable[Sequence[ClaimVerdict | None]]]
 """Judges all statements of a draft at once, as a language model does; ``None`` where it gave no verdict."""
-MendStatements = Callable[[Sequence[ClaimVerdict]], Awaitable[Mapping[Statement, tuple[Statement, ...]]]]
-"""Lets the writer mend doubtful statements; each becomes one or more others, or none."""
+MendStatements = Callable[
+    [Sequence[ClaimVerdict], Sequence[Statement]], Awaitable[Mapping[Statement, tuple[Statement, ...]]]
+]
+"""Lets the writer mend doubtful statements of a draft; each becomes one or more others, or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class ClaimVerifier:
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [verdict for verdict in verdicts.values() if not _is_acceptable(verdict)]
         if doubtful and self._mend is not None and not self._is_offline:
-            mended = await self._mend(doubtful)
+            mended = await self._mend(doubtful, written)
             verdicts |= await self._judge([new for news in mended.values() for new in news])
         shown: dict[Statement, ClaimVerdict] = {}
         removed: dict[Statement, ClaimVerdict] = {}

@@ -2,8 +2,8 @@
 
 The model says what each statement is and which words decide. Statements that sources state are supported, alone or joined; a
 conclusion, advice or an absence is supported where the words that it follows from are found in a source, and unknown
-otherwise. The words are looked up in the passage, and a figure that is in no cited passage is never supported, unless it is
-computed from two that are.
+otherwise. The words are looked up in the passage. A fact with a figure that is in no cited passage is never supported; joined
+facts may compute it in one step, and a conclusion may have figures of its own.
 """
 
 import asyncio
@@ -21,11 +21,10 @@ from suffice.text.citations import parse_handle
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Passage, Reason
 
-MAX_STATEMENTS = 40  # In one call; models lose count of more.
+MAX_STATEMENTS = 80  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
 _TRUE_ROLES = ("stated", "joined")
-_COMPUTING_ROLES = ("joined", "conclusion")  # Their figures may follow from stated ones.
 
 AskDraft = Callable[[CheckDraft], Awaitable[CheckDraftResponse | None]]
 
@@ -100,12 +99,9 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
     if checked.role == "contradicted":
         return ClaimVerdict(statement, "contradicted", contradicting=quotes, reason=Reason("contradicted"))
     role: Role | None = None if checked.role == "not_supported" else checked.role
-    if missing := find_missing_figure(
-        words,
-        [f"{passage.title}\n{passage.text}" for passage in cited],
-        quote.text if quote else "",
-        may_compute=role in _COMPUTING_ROLES,
-    ):
+    texts = [f"{passage.title}\n{passage.text}" for passage in cited]
+    missing = find_missing_figure(words, texts, quote.text if quote else "", may_compute=role == "joined")
+    if missing and role in (None, *_TRUE_ROLES):
         reason = Reason("figure", missing.source_value, missing.claim_value)
         return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason, role=role)
     if role is None:
@@ -113,7 +109,7 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
     if role in _TRUE_ROLES and statement.handles and handle in passages and handle not in statement.handles:
         reason = Reason("other_source")
         return ClaimVerdict(statement, "unsupported", uncited_support=quote, reason=reason, role=role)
-    if role in _TRUE_ROLES or (role != "label" and is_exact):
+    if role in _TRUE_ROLES or (role != "label" and is_exact and not missing):
         return ClaimVerdict(statement, "supported", quotes, role=role)
     return ClaimVerdict(statement, "unknown", nearest=quote, reason=Reason("not_shown"), role=role)
 

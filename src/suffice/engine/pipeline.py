@@ -279,6 +279,7 @@ class _Stages:
                 yield event
         is_readable = config.reads_all and run.is_strong
         if is_readable and documents is not None and (passages := await list_scope(documents, run)):
+            self.gate = add_budget(None, run.budget.bounds)  # Nothing is left to judge.
             async for event in read_all(run, passages, self.screen, self.gate, meters):
                 yield event
             return
@@ -336,9 +337,11 @@ class _Stages:
         run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
         return await check_draft(statements, passages, run.try_ask, run.compute_prompt_budget(CheckDraft.max_tokens)[0])
 
-    async def _mend(self, doubtful: Sequence[ClaimVerdict]) -> Mapping[Statement, tuple[Statement, ...]]:
+    async def _mend(
+        self, doubtful: Sequence[ClaimVerdict], written: Sequence[Statement]
+    ) -> Mapping[Statement, tuple[Statement, ...]]:
         """Let a model that writes prose mend what the check doubts."""
-        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful)
+        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, written)
 
     def _activate_panel(self) -> None:
         """Let three readers review the answer to a task that the plan of a language model calls complex."""

@@ -68,11 +68,14 @@ async def read_all(
     found = tuple(await screen(find_all)(query, len(passages)))
     round = Round(1, (Hits(query, found),), found, found)
     run.record_searches(round)
+    if run.survey is not None:
+        run.survey.mark_all_read()
     done = await judge_round(run, gate, meters, round)
-    yield done if done.accepted else replace(done, accepted=True)
     files = len({passage.place.path for passage in found})
     because = f"{files} {'file' if files == 1 else 'files'}, about {count_tokens(list(found)):,} tokens"
-    stopped = build_stopped(run, gate, Verdict("read_all", True, "read_all", because, promise="guarantee"))
+    verdict = Verdict("read_all", True, "read_all", because, promise="guarantee")
+    yield replace(done, accepted=True, verdict=verdict)
+    stopped = build_stopped(run, gate, verdict)
     if run.breadth != "narrow":
         whole = Coverage(1.0, 1.0, 1.0, files, files, "everything in scope was read")
         stopped = replace(stopped, stop=replace(stopped.stop, coverage=whole))

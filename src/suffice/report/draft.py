@@ -539,6 +539,15 @@ def _is_list_heading(part: Part) -> bool:
     return _LEADING_NUMBER.sub("", part.text).lower().strip(" :.") not in _STRUCTURAL_HEADINGS
 
 
+def render_with_lists(run: RunState, draft: Draft) -> str:
+    """Return the draft as Markdown with its lists of findings, recommendations and risks, as a reviewer reads it."""
+    lists = {"Key findings": draft.findings, "Recommendations": draft.recommendations, "Risks": draft.risks}
+    sections = (
+        f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in lists.items() if lines
+    )
+    return "\n\n".join((render_draft(run, draft), *sections))
+
+
 def render_draft(run: RunState, draft: Draft) -> str:
     """Return the draft as Markdown that cites the run's handles."""
     return render_parts(draft.parts, lambda quotation: run.evidence.get_handle(quotation.passage))

@@ -26,7 +26,14 @@ from suffice.report.markdown import (
     describe_restated,
     format_usage,
 )
-from suffice.report.notices import describe_notice, describe_removed, render_disagreements, render_notices
+from suffice.report.notices import (
+    COVERAGE_HEADING,
+    describe_coverage,
+    describe_notice,
+    describe_removed,
+    render_disagreements,
+    render_notices,
+)
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
@@ -93,6 +100,7 @@ def render_html(report: Report, links: str = "") -> str:
 {_render_list_section("findings", "Key findings", map(renderer.render_inline, report.key_findings))}
 {_render_list_section("recommendations", "Recommendations", map(renderer.render_inline, report.recommendations))}
 {_render_list_section("risks", "Risks", map(renderer.render_inline, report.risks))}
+{_render_coverage(report)}
 {_render_list_section("removed", "Removed by the check", (_escape(describe_removed(one)) for one in report.removed))}
 {_render_list_section("questions", "Open questions", map(_escape, report.open_questions))}
 {_render_list_section("undone", "Left undone", map(_escape, report.left_undone))}
@@ -525,6 +533,12 @@ def _render_section(anchor: str, title: str, content: str) -> str:
 
 def _render_fold(anchor: str, title: str, content: str) -> str:
     return f'<details id="{anchor}" class="fold"><summary><h2>{title}</h2></summary>{content}</details>'
+
+
+def _render_coverage(report: Report) -> str:
+    if report.stop.coverage is None or not report.final_answer:
+        return ""
+    return _render_section("coverage", COVERAGE_HEADING, f"<p>{_escape(describe_coverage(report.stop.coverage))}</p>")
 
 
 def _render_list_section(anchor: str, title: str, items: Iterable[str]) -> str:

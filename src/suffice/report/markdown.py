@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
-from suffice.report.notices import describe_removed
+from suffice.report.notices import COVERAGE_HEADING, describe_coverage, describe_removed
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
@@ -58,6 +58,7 @@ def render_markdown(report: Report) -> str:
         *_render_list("Key findings", _neutralize_lines(report, report.key_findings)),
         *_render_list("Recommendations", _neutralize_lines(report, report.recommendations)),
         *_render_list("Risks", _neutralize_lines(report, report.risks)),
+        *_render_coverage(report),
         *_render_list("Removed by the check", (_to_line(describe_removed(claim)) for claim in report.removed)),
         *_render_list("Open questions", map(_to_line, report.open_questions)),
         *_render_list("Left undone", map(_to_line, report.left_undone)),
@@ -236,6 +237,12 @@ def _render_sources(report: Report) -> Iterable[str]:
             else:
                 entry = _to_line(f"{title or source.location} — {source.location}")
             yield f"{_format_handle(source.id)} {entry}"
+
+
+def _render_coverage(report: Report) -> Iterable[str]:
+    if report.stop.coverage is not None and report.final_answer:
+        yield f"## {COVERAGE_HEADING}"
+        yield _to_line(describe_coverage(report.stop.coverage))
 
 
 def _render_computations(report: Report) -> Iterable[str]:

@@ -12,10 +12,16 @@ from suffice.text.parts import build_statement, split_statements
 from suffice.types import Note
 
 _TOKENS_OF_ANSWER = 120  # For each sentence.
+_NEIGHBOURS = 3  # Statements before and after a doubtful one whose sources are shown with it.
 
 
-async def mend_statements(run: RunState, doubtful: Sequence[ClaimVerdict]) -> Mapping[Statement, tuple[Statement, ...]]:
-    """Return what the writer makes of doubtful statements; nothing for one that it takes out or does not mention."""
+async def mend_statements(
+    run: RunState, doubtful: Sequence[ClaimVerdict], written: Sequence[Statement]
+) -> Mapping[Statement, tuple[Statement, ...]]:
+    """Return what the writer makes of doubtful statements; nothing for one that it takes out or does not mention.
+
+    It sees what these statements cite, and what those around them in the draft do.
+    """
     if run.budget.is_spent():
         run.record_refused(Mend.role)
         return {}
@@ -24,7 +30,9 @@ async def mend_statements(run: RunState, doubtful: Sequence[ClaimVerdict]) -> Ma
         quote = verdict.deciding_quote or verdict.nearest
         said = f" The nearest words: “{' '.join(quote.text.split())}”" if quote is not None else ""
         doubts.append(f"{number}. {verdict.claim.text}\n   Doubted: {describe_reason(verdict.reason)}.{said}")
-        handles.update(dict.fromkeys(verdict.claim.handles))
+        place = written.index(verdict.claim) if verdict.claim in written else 0
+        near = (verdict.claim, *written[max(0, place - _NEIGHBOURS) : place + _NEIGHBOURS + 1])
+        handles.update(dict.fromkeys(handle for statement in near for handle in statement.handles))
         handles.update({run.evidence.get_handle(quote.passage): None} if quote is not None else {})
     passages = ((handle, run.evidence.find_passage(handle)) for handle in handles)
     sources = tuple(

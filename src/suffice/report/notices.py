@@ -50,7 +50,8 @@ def render_disagreements(disagreements: Sequence[Disagreement]) -> str:
 
 def describe_removed(claim: RemovedClaim) -> str:
     """Return a removed sentence with the reason and what a source says instead."""
-    said = f" Nearest: “{' '.join(claim.nearest.quote.split())}” {claim.nearest.source}." if claim.nearest else ""
+    nearest = claim.nearest
+    said = f" Nearest: “{' '.join(nearest.quote.split())}” {nearest.source}".rstrip() + "." if nearest else ""
     return f"{claim.text} ({describe_reason(claim.reason)}).{said}"
 
 
@@ -60,11 +61,6 @@ def describe_coverage(coverage: Coverage) -> str:
     between = f" ({low}–{high} %)" if high > low else ""
     read = f"Read {coverage.files_read:,} of {coverage.files:,} {'file' if coverage.files == 1 else 'files'}."
     return f"{read} An estimated {share} %{between} of what they say on this was read for this report."
-
-
-def render_coverage(coverage: Coverage | None) -> str:
-    """Return the Markdown at the end of the report of a broad question."""
-    return f"\n\n## {COVERAGE_HEADING}\n\n{describe_coverage(coverage)}" if coverage is not None else ""
 
 
 def _quote(span: Span, date: str) -> str:

@@ -22,7 +22,7 @@ from suffice.answers import Draft
 from suffice.claims.verify import Checked
 from suffice.prompts import Evaluate, Evaluation
 from suffice.prompts.base import load_snippet
-from suffice.report.draft import get_task_type, render_draft, select_writer_notes
+from suffice.report.draft import get_task_type, render_with_lists
 from suffice.review.revise import find_top_sections, revise_draft
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
 from suffice.settings import ReviewRules
@@ -140,13 +140,13 @@ class ReviewLoop:
             reader="",
             criteria=load_snippet(f"criteria/{get_task_type(self._run)}"),
             sections=sections,
-            sources=tuple(f"{' '.join(note.handles)} {note.title}" for note in select_writer_notes(self._run)),
+            sources=self._list_cited_sources(text.draft),
             text=Note("", ()),
         )
         tokens_left = self._run.compute_prompt_budget(prompt.max_tokens)[0]
         tokens_left -= estimate_tokens(prompt.render()) + _TOKEN_MARGIN
         max_chars = max(0, min(MAX_REVIEW_CHARS, 4 * tokens_left))
-        prompt = replace(prompt, text=Note(condense(render_draft(self._run, text.draft), max_chars), ()))
+        prompt = replace(prompt, text=Note(condense(render_with_lists(self._run, text.draft), max_chars), ()))
         prompts = [replace(prompt, reader=load_snippet(f"readers/{reader}")) for reader in readers]
         answers = await asyncio.gather(*map(self._ask_reader, prompts))
         evaluations = [answer for answer in answers if answer is not None]
@@ -157,6 +157,13 @@ class ReviewLoop:
         named = [issue for evaluation in evaluations for issue in evaluation.issues]
         issues = list_issues(named, scores, sections, rules.pass_mark)
         return ReviewRound(number, scores, composite, composite >= rules.pass_mark, issues)
+
+    def _list_cited_sources(self, draft: Draft) -> tuple[str, ...]:
+        """Return what the draft cites, one line each."""
+        written = (*draft.statements, *draft.findings, *draft.recommendations, *draft.risks)
+        handles = dict.fromkeys(handle for statement in written for handle in statement.handles)
+        cited = ((handle, self._run.evidence.find_passage(handle)) for handle in handles)
+        return tuple(f"{handle} {passage.title}" for handle, passage in cited if passage is not None)
 
     async def _ask_reader(self, prompt: Evaluate) -> Evaluation | None:
         """Return one reader's evaluation, asking a second time if it cannot be read; ``None`` if both fail."""

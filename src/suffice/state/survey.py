@@ -93,6 +93,10 @@ class Survey:
         passages = [self.passages[row] for row in rows]
         return [replace(passage, score=self.nearness[passage.id]) for passage in passages]
 
+    def mark_all_read(self) -> None:
+        """Take over that everything was read in another way."""
+        self._read |= {row: float(self.scores[row]) for row in range(self.size) if row not in self._read}
+
     def judge(self, relevant: Mapping[str, bool]) -> None:
         """Take over which passages that were read are relevant, by id: their words move the ranking and the estimate."""
         self._judged |= {self._rows[id]: is_relevant for id, is_relevant in relevant.items()}
