@@ -1,6 +1,7 @@
 """Fit the weights of the extractive model: ``python -m training.extractive.fit --found FILE [--write]``.
 
-    pip download --no-deps --no-binary :all: starlette werkzeug urllib3 requests rich tox uvicorn setuptools fabric
+    pip download --no-deps --no-binary :all: starlette urllib3 werkzeug requests uvicorn structlog supervisor beets \
+        apscheduler falcon jupyterhub roundup luigi paramiko
     python -m training.extractive.questions *.tar.gz --out DOCS
     python -m training.extractive.fit search --found FILE --docs DOCS/questions.jsonl --data DATA
     python -m training.extractive.fit --found FILE --write
@@ -10,16 +11,17 @@
 taken. A passage is right if it is of the section that answers, or a gold passage that has the answer.
 
 ``passage`` and ``chain`` maximise the probability of the right passages, by a softmax over those of a question.
-``sufficiency`` tells questions about documentation with an answer from those without one, and from questions over the
-documentation of something else; its thresholds are chosen by hand from what is printed. A tenth of the questions is kept aside,
-and figures on it are printed. None of the questions is in a set that is measured on.
+``answered`` tells questions about documentation with an answer from those without one, and from questions over the
+documentation of something else; ``shown`` tells whether one of the first passages of the ranking is right. Both see the whole
+evidence and, as a small folder, one passage alone. Figures are of packages kept aside, one after the other; thresholds are
+chosen by hand from what is printed. None of the questions is in a set that is measured on.
 """
 
 import argparse
 import asyncio
 import json
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -45,20 +47,35 @@ from suffice.options import RunOptions
 from suffice.text.question import read_question
 from suffice.types import Passage, Query
 
-READER_FEATURES = {"reader", "second", "direct", "step", "read"}
+READER_FEATURES = {"reader", "first", "direct", "step", "read"}
 HITS = 20
-KEPT_ASIDE = 10  # One question in so many.
+EVIDENCE_SIZES = (8, 20)  # Passages that a search gathers, about.
+SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A question, the passages of its search, which of them are right, and the set that it comes from."""
+    """A question, the passages of its search, which of them are right, and the set that it comes from.
+
+    ``origin`` is "docs", "absent" for a question that its documentation does not answer, "foreign" for the documentation of
+    something else, or the name of a set of questions in steps. ``part`` is the package: parts are kept aside as a whole.
+    """
 
     question: str
     passages: tuple[Passage, ...]
     right: tuple[bool, ...]
     origin: str
+    part: str
     answers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The rows of features of one question's passages, and which of them are right."""
+
+    part: str
+    rows: np.ndarray
+    right: np.ndarray
 
 
 # -- Searching ---------------------------------------------------------------------------------------------------------
@@ -86,10 +103,11 @@ async def search_docs(path: Path) -> list[Found]:
         own = folders.index(row["folder"])
         passages = await searches[own](Query(row["question"]), HITS)
         right = tuple(is_right(row, passage) for passage in passages)
-        found.append(Found(row["question"], tuple(passages), right, "docs"))
+        part, origin = Path(row["folder"]).name, "docs" if row.get("answer", ["a section"]) else "absent"
+        found.append(Found(row["question"], tuple(passages), right, origin, part))
         foreign = await searches[(own + 1) % len(folders)](Query(row["question"]), HITS)
         if foreign:
-            found.append(Found(row["question"], tuple(foreign), (False,) * len(foreign), "foreign"))
+            found.append(Found(row["question"], tuple(foreign), (False,) * len(foreign), "foreign", part))
     return found
 
 
@@ -115,25 +133,28 @@ async def search_chains(folder: Path, limit: int | None) -> list[Found]:
             passage.id.split("#")[0] in row["gold"] and holds(f"{passage.title} {passage.text}", answers)
             for passage in passages
         )
-        found.append(Found(row["question"], passages, right, folder.name, answers))
+        found.append(Found(row["question"], passages, right, folder.name, str(len(found) % 10), answers))
     return found
 
 
 # -- Fitting -----------------------------------------------------------------------------------------------------------
 
 
-def fit_softmax(groups: Sequence[tuple[np.ndarray, np.ndarray]], penalty: float = 1.0) -> np.ndarray:
+def fit_softmax(groups: Sequence[Group], penalty: float = 1.0) -> np.ndarray:
     """Return the weights that make the right rows of each group most probable, by gradient ascent with an L2 penalty."""
-    scale = np.vstack([rows for rows, _ in groups]).std(axis=0) + 1e-9
-    weights = np.zeros(len(scale))
-    for step in range(600):
-        gradient = -penalty * weights
-        for rows, right in groups:
-            scores = rows / scale @ weights
-            p = np.exp(scores - scores.max())
-            kept = p * right
-            gradient = gradient + (rows / scale).T @ (kept / kept.sum() - p / p.sum())
-        weights = weights + 2.0 / (1 + step / 100) * gradient / len(groups)
+    shape = len(groups), max(len(group.right) for group in groups), groups[0].rows.shape[1]
+    scale = np.vstack([group.rows for group in groups]).std(axis=0) + 1e-9
+    rows, right, padding = np.zeros(shape), np.zeros(shape[:2]), np.full(shape[:2], -1e9)
+    for number, group in enumerate(groups):
+        size = len(group.right)
+        rows[number, :size], right[number, :size], padding[number, :size] = group.rows / scale, group.right, 0.0
+    weights = np.zeros(shape[2])
+    for step in range(250):
+        scores = rows @ weights + padding
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        p, kept = p / p.sum(axis=1, keepdims=True), p * right / (p * right).sum(axis=1, keepdims=True)
+        gradient = np.einsum("gn,gnk->k", kept - p, rows) - penalty * weights
+        weights = weights + 3.0 / (1 + step / 60) * gradient / len(groups)
     return np.asarray(weights / scale)
 
 
@@ -150,80 +171,95 @@ def fit_logistic(rows: np.ndarray, labels: np.ndarray, penalty: float = 1.0) -> 
     return weights
 
 
-def split(items: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Return what is fitted on, and what is kept aside."""
-    fitted = [item for number, item in enumerate(items) if number % KEPT_ASIDE]
-    return fitted, [item for number, item in enumerate(items) if not number % KEPT_ASIDE]
-
-
-def report_ranking(groups: Sequence[tuple[np.ndarray, np.ndarray]], weights: np.ndarray) -> str:
+def report_ranking(groups: Sequence[Group], scores: Sequence[np.ndarray]) -> str:
     """Return how often a right row is first, and among the first three."""
-    orders = [np.argsort(-(rows @ weights), kind="stable") for rows, _ in groups]
+    orders = [np.argsort(-own, kind="stable") for own in scores]
     shares = [
-        np.mean([right[order[:n]].any() for order, (_, right) in zip(orders, groups, strict=True)]) for n in (1, 3)
+        np.mean([group.right[order[:n]].any() for order, group in zip(orders, groups, strict=True)]) for n in (1, SHOWN)
     ]
     return f"first {shares[0]:.2f}, first three {shares[1]:.2f} of {len(groups)}"
 
 
-def fit_ranking(
-    name: str, features: Sequence[str], groups: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> dict[str, float]:
-    """Fit one ranking, print how it does on the questions kept aside, and return its weights."""
-    train, held = split(groups)
-    weights = fit_softmax(train)
-    print(f"{name}: fitted {report_ranking(train, weights)}; kept aside {report_ranking(held, weights)}")
+def fit_ranking(name: str, features: Sequence[str], groups: Sequence[Group]) -> dict[str, float]:
+    """Fit one ranking, print how it does on the parts kept aside, and return its weights."""
+    apart = {part: fit_softmax([group for group in groups if group.part != part]) for part in {g.part for g in groups}}
+    print(f"{name}: kept aside {report_ranking(groups, [group.rows @ apart[group.part] for group in groups])}")
     if "rank" in features:
-        by_search = np.eye(len(features))[features.index("rank")]
+        by_search = [group.rows[:, features.index("rank")] for group in groups]
         print(f"{name}, by the search alone: {report_ranking(groups, by_search)}")
-    return {key: round(float(value), 3) for key, value in zip(features, weights, strict=True)}
+    return name_weights(features, fit_softmax(groups))
+
+
+def name_weights(names: Sequence[str], weights: np.ndarray) -> dict[str, float]:
+    return {key: round(float(value), 3) for key, value in zip(names, weights, strict=True)}
 
 
 def make_groups(
     ranked: Sequence[tuple[Found, list[RankedPassage]]], compute: Callable[[Found, list[RankedPassage]], Any]
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> list[Group]:
     """Return features and labels of each question that has a right passage among others."""
     groups = []
     for found, candidates in ranked:
         right = np.array([found.right[candidate.place] for candidate in candidates])
         if right.any() and not right.all():
-            groups.append((np.array(compute(found, candidates)), right))
+            groups.append(Group(found.part, np.array(compute(found, candidates)), right))
     return groups
 
 
-def describe(found: Found, reader: RememberingReader | None) -> tuple[float, ...]:
-    """Return the features of sufficiency."""
-    question = read_question(found.question)
-    return compute_features(question, rank_passages(question, found.passages, embed_static, reader))
+def list_evidence(found: Found) -> Iterator[Found]:
+    """Return what a search may have gathered: the first passages, more of them, a right one alone, and a wrong one alone."""
+    for size in EVIDENCE_SIZES:
+        yield replace(found, passages=found.passages[:size], right=found.right[:size])
+    for wanted in (True, False):
+        if wanted in found.right[: EVIDENCE_SIZES[0]]:
+            place = found.right.index(wanted)
+            origin = found.origin if wanted else "absent"
+            yield replace(found, passages=(found.passages[place],), right=(wanted,), origin=origin)
 
 
-def fit_sufficiency(name: str, founds: Sequence[Found], reader: RememberingReader | None) -> dict[str, float]:
-    """Fit how probable it is that the passages answer; print what thresholds would do, and return the weights."""
-    rows = []
-    for found in founds:
-        rows.append((describe(found, reader), float(any(found.right))))
+def fit_sufficiency(founds: Sequence[Found], reader: RememberingReader | None) -> dict[str, dict[str, float]]:
+    """Fit ``answered`` and ``shown``; print what thresholds would do on the parts kept aside, and return the weights."""
     columns = [
         number for number, key in enumerate(SUFFICIENCY_FEATURES) if reader is not None or key not in READER_FEATURES
     ]
-    table, labels = np.array([row for row, _ in rows])[:, columns], np.array([label for _, label in rows])
-    weights = fit_logistic(table, labels)
-    p = 1 / (1 + np.exp(-(weights[0] + table @ weights[1:])))
-    for threshold in (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7):
-        low = p < threshold
-        print(
-            f"{name} {threshold}: below it {low[labels == 1].mean():.2f} with and {low[labels == 0].mean():.2f} without an "
-            f"answer; above it {labels[~low].mean():.2f} have one"
-        )
-    keys = ("bias", *(SUFFICIENCY_FEATURES[number] for number in columns))
-    return {key: round(float(value), 3) for key, value in zip(keys, weights, strict=True)}
+    rows, labels = [], []
+    cases = [case for found in founds if found.passages for case in list_evidence(found)]
+    for case in cases:
+        question = read_question(case.question)
+        ranked = rank_passages(question, case.passages, embed_static, reader)
+        rows.append([compute_features(question, ranked)[column] for column in columns])
+        labels.append((case.origin == "docs", any(case.right[one.place] for one in ranked[:SHOWN])))
+    table, parts = np.array(rows), np.array([case.part for case in cases])
+    is_whole = np.array([len(case.passages) > 1 and case.origin != "foreign" for case in cases])
+    stored = {}
+    for name, label in zip(("answered", "shown"), np.array(labels, float).T, strict=True):
+        p = np.zeros(len(label))
+        for part in set(parts):
+            weights = fit_logistic(table[parts != part], label[parts != part])
+            p[parts == part] = 1 / (1 + np.exp(-(weights[0] + table[parts == part] @ weights[1:])))
+        title = name if reader is not None else f"{name}_unread"
+        for what, chosen in (
+            ("whole", is_whole),
+            ("one passage", np.array([len(case.passages) == 1 for case in cases])),
+        ):
+            for threshold in (0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8):
+                low = p[chosen] < threshold
+                right, wrong = low[label[chosen] == 1].mean(), low[label[chosen] == 0].mean()
+                above = label[chosen][~low].mean()
+                counts = f"below it {right:.2f} of the right, {wrong:.2f} of the wrong; above it {above:.2f} right"
+                print(f"{title}, {what}, {threshold}: {counts}")
+        keys = ("bias", *(SUFFICIENCY_FEATURES[column] for column in columns))
+        stored[title] = name_weights(keys, fit_logistic(table, label))
+    return stored
 
 
 def fit(founds: Sequence[Found]) -> dict[str, dict[str, float]]:
     """Return the weights of all models but the thresholds."""
     reader = RememberingReader(get_reader())
-    docs = [found for found in founds if found.origin in ("docs", "foreign")]
+    docs = [found for found in founds if found.origin in ("docs", "absent", "foreign")]
     ranked = {
         is_read: [(one, rank_passages(read_question(one.question), one.passages, embed_static, reader if is_read else None))
-                  for one in founds if one.origin != "foreign"]
+                  for one in founds if one.origin not in ("absent", "foreign")]
         for is_read in (True, False)
     }  # fmt: skip
     stored: dict[str, dict[str, float]] = {}
@@ -245,10 +281,9 @@ def fit(founds: Sequence[Found]) -> dict[str, dict[str, float]]:
             read_steps(read_question(found.question), [one.passage for one in candidates], reader),
         ),
     )
-    stored["chain"] = fit_ranking("chain", CHAIN_FEATURES, groups)
-    stored["sufficiency"] = fit_sufficiency("sufficiency", docs, reader)
-    stored["sufficiency_unread"] = fit_sufficiency("sufficiency, unread", docs, None)
-    return stored
+    if groups:
+        stored["chain"] = fit_ranking("chain", CHAIN_FEATURES, groups)
+    return stored | fit_sufficiency(docs, reader) | fit_sufficiency(docs, None)
 
 
 def main() -> None:
@@ -274,9 +309,7 @@ def main() -> None:
     if options.write:
         path = Path(str(files("suffice.models.extractive").joinpath("weights.json")))
         stored = json.loads(path.read_text(encoding="utf-8"))
-        for name, weights in fitted.items():  # Thresholds are chosen by what is printed.
-            stored[name] = {key: stored[name][key] for key in ("no", "yes") if key in stored[name]} | weights
-        path.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(stored | fitted, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

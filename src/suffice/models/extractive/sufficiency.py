@@ -1,7 +1,9 @@
 """Estimate how likely the evidence answers the question, and judge it: yes, partly or no.
 
-Logistic over a few features. ``weights.json`` holds the weights and the thresholds: they come from questions with their answer
-in the corpus, and the same questions with it taken out (``python -m training.extractive.fit``).
+Two logistic models over a few features: ``answered``, whether the corpus has an answer at all, decides about refusing;
+``shown``, whether one of the first passages has it, about *yes*. ``weights.json`` holds their weights and thresholds. They come
+from questions with an answer in the documentation, questions that it does not answer, and questions over the documentation of
+something else (``python -m training.extractive.fit``).
 """
 
 import math
@@ -14,7 +16,9 @@ from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question
 from suffice.types import Sufficiency
 
-SUFFICIENCY_FEATURES = ("reader", "words", "found", "cosine", "names_missing")
+SUFFICIENCY_FEATURES = ("reader", "first", "unit", "names_missing", "length", "margin")
+_MAX_MARGIN = 3.0
+_ALONE = 1.0  # The margin of a single passage: a usual one.
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
 
 
@@ -22,10 +26,11 @@ def compute_features(question: Question, ranked: Sequence[RankedPassage]) -> tup
     """Return the features of a question and its evidence, in the order of ``SUFFICIENCY_FEATURES``.
 
     reader         log-odds of the reader's best probability
-    words          weight of the question's words that one passage has
-    found          … that all passages have together
-    cosine         similarity of the nearest passage
+    first          … of that of the first passage
+    unit           weight of the question's words that one sentence, item or row has
     names_missing  share of the question's names and identifiers that no passage has
+    length         logarithm of the number of the question's words: of a long question a part is always missing
+    margin         how far the first passage is ahead of the second
     """
     held = [candidate.stems for candidate in ranked]
     words, all_held = QuestionWords(question, held), frozenset[str]().union(*held)
@@ -35,10 +40,11 @@ def compute_features(question: Question, ranked: Sequence[RankedPassage]) -> tup
     missing = sum(not facet.stems <= all_held for facet in names)
     return (
         logit(max(one.probability for one in ranked)),
-        max(words.coverage(stems) for stems in held),
-        words.coverage(all_held),
-        max(candidate.cosine for candidate in ranked),
+        logit(ranked[0].probability),
+        max((unit.coverage for one in ranked for unit in one.units), default=0.0),
         missing / len(names) if names else 0.0,
+        math.log(1 + len(words.weights)),
+        min(_MAX_MARGIN, ranked[0].score - ranked[1].score) if len(ranked) > 1 else _ALONE,
     )
 
 
@@ -50,13 +56,19 @@ def estimate_sufficiency(
     The reader has a say only where it reads single passages: of a chain it cannot tell whether the last step is missing.
     """
     is_read = chain is None and any(candidate.answer is not None for candidate in ranked)
-    weights = load_weights()["sufficiency" if is_read else "sufficiency_unread"]
-    features = zip(SUFFICIENCY_FEATURES, compute_features(question, ranked), strict=True)
-    value = weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in features)
-    probability = 1 / (1 + math.exp(-value))
-    if probability < weights["no"]:
+    features = compute_features(question, ranked)
+    probability = _estimate("answered" if is_read else "answered_unread", features)
+    shown = _estimate("shown" if is_read else "shown_unread", features)
+    thresholds = load_weights()["thresholds" if is_read else "thresholds_unread"]
+    if probability < thresholds["no"]:
         return probability, "no"
-    return probability, "yes" if probability >= weights["yes"] else "partly"
+    return probability, "yes" if shown >= thresholds["yes"] else "partly"
+
+
+def _estimate(model: str, features: Sequence[float]) -> float:
+    weights = load_weights()[model]
+    named = zip(SUFFICIENCY_FEATURES, features, strict=True)
+    return 1 / (1 + math.exp(-weights["bias"] - sum(weights.get(name, 0.0) * value for name, value in named)))
 
 
 def find_missing_words(question: Question, held: frozenset[str]) -> tuple[str, ...]:
