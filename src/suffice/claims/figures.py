@@ -52,7 +52,7 @@ _FIGURE = re.compile(
 )
 _MONTH = re.compile(rf"\b(?:{'|'.join(month[:3].capitalize() for month in _MONTHS)})[a-z]*\b\.?")
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s+")
-_MAX_COMPUTED = 0.01  # A computed figure differs by no more than this share from what it is computed from.
+_MAX_RATIO_ROUNDING = 0.02  # A ratio that was computed and rounded, such as 29 % for 29.3 %, differs by no more.
 _MAX_ROUNDING = 0.05  # A rounded figure differs by no more than this share of itself.
 
 
@@ -120,12 +120,13 @@ def find_missing_figure(
 def _is_computed(figure: Figure, terms: Sequence[Figure]) -> bool:
     """Whether a figure follows from two others by one step of arithmetic, up to rounding."""
     values = {term.value for term in terms}
-    results = [value for a in values for b in values if a != b for value in (a + b, a - b, a * b)]
-    ratios = [
-        value for a in values for b in values if a != b and b for value in (a / b, 100 * a / b, 100 * (a / b - 1))
-    ]
+    pairs = [(a, b) for a in values for b in values if a != b]
+    exact = [value for a, b in pairs for value in (a + b, a - b, a * b)]
+    ratios = [value for a, b in pairs if b for value in (a / b, 100 * a / b, 100 * (a / b - 1))]
     target = abs(figure.value)
-    return any(abs(abs(value) - target) <= _MAX_COMPUTED * target for value in (*results, *ratios))
+    margin = max(figure.above, 1e-9 * target)
+    is_exact = any(abs(abs(value) - target) <= margin for value in exact)
+    return is_exact or any(abs(abs(value) - target) <= _MAX_RATIO_ROUNDING * target for value in ratios)
 
 
 def has_figure(text: str) -> bool:
