@@ -9,7 +9,7 @@ from pathlib import Path
 from suffice import research
 
 FOLDER = Path(__file__).parent / "documents" / "contracts"
-QUESTIONS = ("What is the notice period?", "How many EUR are due a month?")
+QUESTIONS = ("What is the notice period?", "How many EUR a month have to be paid?")
 
 
 async def main() -> None:

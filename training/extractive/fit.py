@@ -48,6 +48,7 @@ from suffice.text.question import read_question
 from suffice.types import Passage, Query
 
 READER_FEATURES = {"reader", "first", "direct", "step", "read"}
+READ_ALONE = READER_FEATURES | {"cosine"}  # Where nothing is read there may be no vectors either.
 HITS = 20
 EVIDENCE_SIZES = (8, 20)  # Passages that a search gathers, about.
 SHOWN = 3
@@ -219,9 +220,7 @@ def list_evidence(found: Found) -> Iterator[Found]:
 
 def fit_sufficiency(founds: Sequence[Found], reader: RememberingReader | None) -> dict[str, dict[str, float]]:
     """Fit ``answered`` and ``shown``; print what thresholds would do on the parts kept aside, and return the weights."""
-    columns = [
-        number for number, key in enumerate(SUFFICIENCY_FEATURES) if reader is not None or key not in READER_FEATURES
-    ]
+    columns = [number for number, key in enumerate(SUFFICIENCY_FEATURES) if reader is not None or key not in READ_ALONE]
     rows, labels = [], []
     cases = [case for found in founds if found.passages for case in list_evidence(found)]
     for case in cases:

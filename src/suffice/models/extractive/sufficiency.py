@@ -16,7 +16,7 @@ from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question
 from suffice.types import Sufficiency
 
-SUFFICIENCY_FEATURES = ("reader", "first", "unit", "names_missing", "length", "margin")
+SUFFICIENCY_FEATURES = ("reader", "first", "cosine", "unit", "names_missing", "length", "margin")
 _MAX_MARGIN = 3.0
 _ALONE = 1.0  # The margin of a single passage: a usual one.
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
@@ -27,6 +27,7 @@ def compute_features(question: Question, ranked: Sequence[RankedPassage]) -> tup
 
     reader         log-odds of the reader's best probability
     first          … of that of the first passage
+    cosine         similarity of the nearest passage
     unit           weight of the question's words that one sentence, item or row has
     names_missing  share of the question's names and identifiers that no passage has
     length         logarithm of the number of the question's words: of a long question a part is always missing
@@ -41,6 +42,7 @@ def compute_features(question: Question, ranked: Sequence[RankedPassage]) -> tup
     return (
         logit(max(one.probability for one in ranked)),
         logit(ranked[0].probability),
+        max(one.cosine for one in ranked),
         max((unit.coverage for one in ranked for unit in one.units), default=0.0),
         missing / len(names) if names else 0.0,
         math.log(1 + len(words.weights)),
