@@ -220,7 +220,7 @@ async def prepare_run(
     # Without a language model many sentences are compared, for which the static vectors are fast enough.
     model = make_model(None if embed is None else embed_static)
     profile = make_profile(model, config.models.writer, config.cache_dir, notify=notify)
-    breadth, ranked = await _read_breadth(task, options, search, active)
+    breadth, ranked = await _read_breadth(asked, options, search, active)
     target = DEEP_TARGET if options.tier == "deep" else DEFAULT_TARGET
     gate = options.stop or (_is_worth_patience(task, model, profile, scope) and preset.patient_gate) or preset.gate
     if breadth != "narrow" and is_free:

@@ -125,7 +125,7 @@ async def quote_evidence(run: RunState) -> Draft:
                 parts += [SectionHeading(escape_markdown(topic)), *new] if new else []
                 seen.update(new)
             return replace(written[0][1], parts=tuple(parts))
-    return await _quote(run, run.question, list(run.evidence))
+    return await _quote(run, run.question, run.list_by_search())
 
 
 async def survey_evidence(run: RunState) -> Draft:

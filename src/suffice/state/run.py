@@ -103,6 +103,8 @@ class RunState:
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
         self.is_strong = False  # Whether a language model that writes prose answers: it is believed about its gaps.
         self.scope_files: tuple[str, ...] = ()  # The documents in scope, one line each, for the planner.
+        self._is_continued = False
+        self._first_found: dict[str, int] = {}
         self.scope_languages = ""  # Their languages, if the question is in another one.
         self.kept_notes: dict[str, KeptNote] = {}  # What the model noted in its reflections, by the fact.
         self.survey: Survey | None = None  # Everything in scope by relevance, if the run surveys it.
@@ -277,6 +279,15 @@ class RunState:
         for failure in self.searches.record(round):
             self.record_failure(failure)
         self.follow_ups.mark_asked(round.queries)
+        for hits in round.hits:
+            for passage in hits.passages:
+                self._first_found.setdefault(passage.id, len(self._first_found))
+
+    def list_by_search(self) -> list[Passage]:
+        """Return the evidence in the order it was found; what an earlier run found stands where this one found it, or last."""
+        if not self._is_continued:
+            return list(self.evidence)
+        return sorted(self.evidence, key=lambda passage: self._first_found.get(passage.id, len(self._first_found)))
 
     def pin_passages(self, ids: Iterable[str]) -> None:
         """Put these passages first among those that the answer is written from."""
@@ -303,6 +314,7 @@ class RunState:
 
     async def resume(self, earlier: PriorRun) -> None:
         """Start from an earlier run: take over its evidence and facts, and do not repeat its queries."""
+        self._is_continued = True
         self.searches.mark_asked(earlier.asked)
         self.follow_ups.mark_asked(earlier.asked)
         self._add_evidence(earlier.evidence)
