@@ -17,13 +17,12 @@ from suffice.claims.checker import Checker, Probabilities, rank_sentences
 from suffice.claims.reasons import describe_reason
 from suffice.claims.split import ClaimText, strip_claim_markup
 from suffice.claims.verbatim import find_words
-from suffice.claims.verdict import ClaimVerdict, Quote, Stance, judge_claim
+from suffice.claims.verdict import ClaimVerdict, judge_claim
 from suffice.errors import InputError
-from suffice.models.reader import find_reader
 from suffice.search.files.chunk import INEXACT_KINDS, Document
 from suffice.search.files.isolated import read_documents
 from suffice.storage.report_json import to_json_safe
-from suffice.types import Passage, Place, Report, SupportLabel
+from suffice.types import Claim, Passage, Place, Report, Span, SupportLabel
 
 RECEIPT_VERSION = 1
 STDIN = "-"
@@ -38,66 +37,40 @@ Finding = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiptSpan:
-    """A quote that decided about a claim. ``sha256`` is of its file; ``None`` if that is not on this machine, or of a run."""
-
-    path: str
-    location: str
-    quote: str
-    stance: Stance
-    sha256: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReceiptClaim:
-    """A claim with its verdict and the quotes that it rests on."""
-
-    text: str
-    support: SupportLabel
-    note: str = ""
-    spans: tuple[ReceiptSpan, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ReceiptFile:
-    """A checked text: its claims, and what the reader judged for them."""
+    """A checked text: its claims, the SHA-256 of the files that they rest on, and what the reader judged.
+
+    The source of a span is a path here. A path without a hash is not on this machine; a stored run has no hashes.
+    """
 
     file: str
-    claims: tuple[ReceiptClaim, ...]
+    claims: tuple[Claim, ...]
+    hashes: Mapping[str, str]
     judged: Mapping[str, Probabilities]
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The checked texts. ``reader`` is the model that judged: another one judges anew."""
+    """The checked texts; ``receipt`` is the version of the format."""
 
-    receipt: int
-    reader: str
-    files: tuple[ReceiptFile, ...]
+    receipt: int = RECEIPT_VERSION
+    files: tuple[ReceiptFile, ...] = ()
 
-    def get_judged(self, file: str) -> Mapping[str, Probabilities]:
-        """Return what the reader judged about a text, if it was the same reader."""
-        return {} if self.reader != name_reader() else self._by_name.get(normalize_path(file), _NOTHING).judged
+    def get_file(self, file: str) -> ReceiptFile:
+        """Return what is kept of a text; an empty one if it was not checked yet."""
+        name = normalize_path(file)
+        return next((one for one in self.files if one.file == name), ReceiptFile(name, (), {}, {}))
 
-    def list_changes(self, checked: ReceiptFile) -> list[tuple[ReceiptClaim, ReceiptClaim]]:
+    def list_changes(self, checked: ReceiptFile) -> list[tuple[Claim, Claim]]:
         """Return the claims of a text that have another verdict than in this receipt: before and now."""
-        before = {_fold(claim.text): claim for claim in self._by_name.get(checked.file, _NOTHING).claims}
+        before = {_fold(claim.text): claim for claim in self.get_file(checked.file).claims}
         pairs = ((before.get(_fold(claim.text)), claim) for claim in checked.claims)
         return [(old, new) for old, new in pairs if old is not None and old.support != new.support]
 
     def update(self, checked: Sequence[ReceiptFile]) -> "Receipt":
         """Return the receipt with these texts anew; texts that were not checked this time stay."""
-        rows = (
-            self._by_name
-            if self.reader == name_reader()
-            else {n: replace(f, judged={}) for n, f in self._by_name.items()}
-        )
-        files = rows | {one.file: one for one in checked}
-        return Receipt(RECEIPT_VERSION, name_reader(), tuple(files[name] for name in sorted(files)))
-
-    @property
-    def _by_name(self) -> dict[str, ReceiptFile]:
-        return {one.file: one for one in self.files}
+        files = {one.file: one for one in (*self.files, *checked)}
+        return Receipt(files=tuple(files[name] for name in sorted(files)))
 
     def dumps(self) -> str:
         """Return the receipt as JSON."""
@@ -106,23 +79,30 @@ class Receipt:
         return json.dumps(to_json_safe(msgspec.to_builtins(self)), ensure_ascii=False, indent=1) + "\n"
 
 
-_NOTHING = ReceiptFile("", (), {})
-EMPTY_RECEIPT = Receipt(RECEIPT_VERSION, "", ())
-
-
-def build_receipt_file(file: str, verdicts: Iterable[ClaimVerdict], checker: Checker) -> ReceiptFile:
+def build_receipt_file(file: str, checked: Iterable[tuple[Claim, ClaimVerdict]], checker: Checker) -> ReceiptFile:
     """Return what a receipt keeps of a checked text."""
     claims = []
-    for verdict in verdicts:
-        spans = tuple(_build_span(quote, stance) for quote, stance in verdict.quotes)
-        claims.append(ReceiptClaim(verdict.claim.text, verdict.support, describe_reason(verdict.reason), spans))
+    for claim, verdict in checked:
+        quotes = ((quote, quote.passage.place.path, stance) for quote, stance in verdict.quotes)
+        spans = tuple(Span(path, quote.text, quote.location, stance) for quote, path, stance in quotes)
+        claims.append(replace(claim, spans=spans, evidence=None))
+    hashes = {span.source: hash_file(Path(span.source)) for claim in claims for span in claim.spans}
     judged = {key: Probabilities(round(one, 6), round(two, 6)) for key, (one, two) in checker.judged.items()}
-    return ReceiptFile(normalize_path(file), tuple(claims), judged)
+    found = {path: digest for path, digest in hashes.items() if digest is not None}
+    return ReceiptFile(normalize_path(file), tuple(claims), found, judged)
 
 
-def _build_span(quote: Quote, stance: Stance) -> ReceiptSpan:
-    path = quote.passage.place.path
-    return ReceiptSpan(path, quote.location, quote.text, stance, hash_file(Path(path)))
+def build_run_file(report: Report, evidence: Iterable[Passage]) -> ReceiptFile:
+    """Return the claims of a stored run as a receipt would have them, given the passages of its trace."""
+    places = {passage.location: passage.place.path for passage in evidence}
+    paths = {source.id: places[source.location] for source in report.sources if source.location in places}
+    claims = (
+        replace(
+            one, spans=tuple(replace(span, source=paths[span.source]) for span in one.spans if span.source in paths)
+        )
+        for one in report.claims
+    )
+    return ReceiptFile(report.run, tuple(claims), {}, {})
 
 
 def read_receipt(path: Path, name: str) -> Receipt:
@@ -160,12 +140,6 @@ def normalize_path(file: str) -> str:
     return file if file == STDIN else Path(os.path.relpath(file)).as_posix()
 
 
-def name_reader() -> str:
-    """Return the name and the hash of the reader that comes with suffice; empty if it cannot be loaded."""
-    reader = find_reader()
-    return "" if reader is None else f"{reader.name} {reader.digest[:12]}"
-
-
 def hash_file(path: Path) -> str | None:
     """Return the SHA-256 of a file; ``None`` if there is none."""
     try:
@@ -200,27 +174,14 @@ def _fold(text: str) -> str:
     return " ".join(strip_claim_markup(text).split())
 
 
-def list_run_claims(report: Report, evidence: Iterable[Passage]) -> list[ReceiptClaim]:
-    """Return the claims of a stored run as a receipt would have them, given the passages of its trace."""
-    places = {passage.location: passage for passage in evidence}
-    sources = {source.id: places.get(source.location) for source in report.sources}
-    claims = []
-    for claim in report.claims:
-        found = [(span, passage) for span in claim.spans if (passage := sources.get(span.source)) is not None]
-        spans = (ReceiptSpan(one.place.path, span.location, span.quote, span.stance) for span, one in found)
-        claims.append(ReceiptClaim(claim.text, claim.support, claim.note, tuple(spans)))
-    return claims
-
-
 @dataclass(frozen=True, slots=True)
 class RecheckedClaim:
-    """A claim, what became of its sources, and the verdict now. ``span`` is the quote whose source changed most."""
+    """A claim, the span whose source changed most, what became of that and where it is now, and the verdict now."""
 
-    claim: ReceiptClaim
+    claim: Claim
     state: SourceState
-    span: ReceiptSpan
+    span: Span
     location: str
-    """Where the quote is now."""
     support: SupportLabel
     note: str = ""
 
@@ -231,65 +192,61 @@ class RecheckedClaim:
 
 
 class SourceComparison:
-    """The files that claims rest on as they are now. Paths are relative to ``folder``."""
+    """The files that claims rest on as they are now."""
 
-    def __init__(
-        self, claims: Sequence[ReceiptClaim], folder: Path, checker: Checker, *, is_remote: bool = False
-    ) -> None:
-        """``is_remote``: a file without a hash that is not here was never here."""
-        self._claims = [claim for claim in claims if claim.spans]
-        self._folder, self._checker, self._is_remote = folder, checker, is_remote
-        paths = dict.fromkeys(span.path for claim in self._claims for span in claim.spans)
-        self._hashes = {path: hash_file(folder / path) for path in paths}
+    def __init__(self, folder: Path, checker: Checker, *, may_be_remote: bool) -> None:
+        """Paths are relative to ``folder``. ``may_be_remote``: a missing file without a hash was never there."""
+        self._folder, self._checker, self._may_be_remote = folder, checker, may_be_remote
+        self._hashes: dict[str, str | None] = {}
         self._passages: dict[str, list[Passage]] = {}
 
-    async def recheck(self) -> list[RecheckedClaim]:
-        """Return all claims that rest on a source; those whose quote is gone are judged anew by the checker."""
-        touched = [claim for claim in self._claims if any(map(self._may_differ, claim.spans))]
-        wanted = dict.fromkeys(span.path for claim in touched for span in claim.spans if self._hashes[span.path])
-        documents = read_documents([self._folder / path for path in wanted])
-        self._passages = {
-            path: _list_passages(path, found) if isinstance(found, Document) else []
-            for path, found in zip(wanted, documents, strict=True)
-        }
-        return [await self._recheck(claim) for claim in self._claims]
+    async def recheck(self, file: ReceiptFile) -> list[RecheckedClaim]:
+        """Return the claims that rest on a source; those whose quote is gone are judged anew by the checker."""
+        claims = [claim for claim in file.claims if claim.spans]
+        for span in (span for claim in claims for span in claim.spans):
+            if span.source not in self._hashes:
+                self._hashes[span.source] = hash_file(self._folder / span.source)
+        return [await self._recheck(claim, file.hashes) for claim in claims]
 
-    def _may_differ(self, span: ReceiptSpan) -> bool:
-        return span.sha256 is None or self._hashes[span.path] != span.sha256
-
-    async def _recheck(self, claim: ReceiptClaim) -> RecheckedClaim:
-        found = [(*self._compare(span), span) for span in claim.spans]
+    async def _recheck(self, claim: Claim, hashes: Mapping[str, str]) -> RecheckedClaim:
+        found = [(*self._compare(span, hashes.get(span.source)), span) for span in claim.spans]
         state, location, span = max(found, key=lambda row: _STATES.index(row[0]))
         if state not in ("changed", "vanished"):
             return RecheckedClaim(claim, state, span, location, claim.support, claim.note)
-        passages = [
-            one for path in dict.fromkeys(span.path for span in claim.spans) for one in self._passages.get(path, ())
-        ]
+        paths = dict.fromkeys(span.source for span in claim.spans if self._hashes[span.source] is not None)
+        passages = [passage for path in paths for passage in self._read(path)]
         if not passages:
             return RecheckedClaim(claim, state, span, location, "unsupported")
         words = strip_claim_markup(claim.text)
         passages.sort(
-            key=lambda one: max((share for share, _ in rank_sentences(words, one)[:1]), default=0), reverse=True
+            key=lambda one: max((share for share, _ in rank_sentences(words, one)), default=0.0), reverse=True
         )
         statement = ClaimText(claim.text, (0, 0), ("[1]",))
         verdict = await judge_claim(statement, passages[:_PASSAGES_PER_CLAIM], (), self._checker)
         return RecheckedClaim(claim, state, span, location, verdict.support, describe_reason(verdict.reason))
 
-    def _compare(self, span: ReceiptSpan) -> tuple[SourceState, str]:
+    def _compare(self, span: Span, sha256: str | None) -> tuple[SourceState, str]:
         """Return what became of a quote, and where it is now."""
-        if not self._may_differ(span):
-            return "unchanged", span.location
-        if self._hashes[span.path] is None:
-            is_remote = span.sha256 is None and (self._is_remote or "://" in span.path)
+        now = self._hashes[span.source]
+        if now is None:
+            is_remote = sha256 is None and (self._may_be_remote or "://" in span.source)
             return ("remote" if is_remote else "vanished"), span.location
-        words = " ".join(span.quote.split())
-        places = []
-        for passage in self._passages[span.path]:
-            if words in " ".join(passage.text.split()) and (place := find_words(span.quote, passage.text)):
-                places.append(str(passage.place.narrowed(passage.text, *place)))
+        if now == sha256:
+            return "unchanged", span.location
+        words, places = " ".join(span.quote.split()), []
+        for passage in self._read(span.source):
+            if words in " ".join(passage.text.split()) and (offsets := find_words(span.quote, passage.text)):
+                places.append(str(passage.place.narrowed(passage.text, *offsets)))
         if span.location in places:
             return "unchanged", span.location
         return ("moved", places[0]) if places else ("changed", span.location)
+
+    def _read(self, path: str) -> list[Passage]:
+        """Return the passages of a file; none if it cannot be read any more."""
+        if path not in self._passages:
+            (document,) = read_documents([self._folder / path])
+            self._passages[path] = _list_passages(path, document) if isinstance(document, Document) else []
+        return self._passages[path]
 
 
 def _list_passages(path: str, document: Document) -> list[Passage]:

@@ -126,7 +126,7 @@ def check(
     """
     from suffice.claims.audit import TextAudit, validate_text
     from suffice.claims.checker import default_checker
-    from suffice.claims.receipts import EMPTY_RECEIPT, read_findings, read_receipt
+    from suffice.claims.receipts import Receipt, read_findings, read_receipt
     from suffice.cli.terminal import Terminal, run_interruptible
     from suffice.report.notices import NOTICES
     from suffice.search.open import open_corpus
@@ -141,7 +141,7 @@ def check(
     known = None if baseline is None else read_findings(baseline)
     if receipt is not None and not receipt.parent.is_dir():
         raise InputError(f"--receipt {receipt}: the folder {receipt.parent} does not exist; create it first")
-    earlier = read_receipt(receipt, "--receipt") if receipt is not None and receipt.exists() else EMPTY_RECEIPT
+    earlier = read_receipt(receipt, "--receipt") if receipt is not None and receipt.exists() else Receipt()
     texts = {file: _read_text(file, docs) for file in dict.fromkeys(files)}
     targets = _choose_targets(list(texts), fix)
     options = build_options(docs=docs, include=include, exclude=exclude, alpha=alpha)
@@ -155,7 +155,7 @@ def check(
             corpus = await open_corpus(options.scope, config, terminal.notify, terminal.show_progress)
             audits = {
                 file: TextAudit(
-                    text, _screen(corpus, file, terminal), default_checker(earlier.get_judged(file)), NOTICES, ask
+                    text, _screen(corpus, file, terminal), default_checker(earlier.get_file(file).judged), NOTICES, ask
                 )
                 for file, text in texts.items()
             }
@@ -195,21 +195,16 @@ class CheckedText:
     @property
     def findings(self) -> "list[CheckFinding]":
         """The claims that are contradicted or unsupported."""
+        from suffice.claims.receipts import identify
         from suffice.cli.annotations import CheckFinding
 
-        text = self.text if _has_lines(self.file) else None
-        return [
-            CheckFinding(self.file, text, claim_text.span, verdict, self._is_new(verdict))
-            for (_, verdict), claim_text in zip(self.claims, self.claim_texts, strict=True)
-            if verdict.support in ("contradicted", "unsupported")
-        ]
-
-    def _is_new(self, verdict: "ClaimVerdict") -> bool | None:
-        from suffice.claims.receipts import identify
-
-        return (
-            None if self.known is None else identify(self.file, verdict.claim.text, verdict.support) not in self.known
-        )
+        known, found = self.known, []
+        for (claim, verdict), claim_text in zip(self.claims, self.claim_texts, strict=True):
+            if claim.support in ("contradicted", "unsupported"):
+                is_new = None if known is None else identify(self.file, claim.text, claim.support) not in known
+                text = self.text if _has_lines(self.file) else None
+                found.append(CheckFinding(self.file, text, claim_text.span, verdict, is_new))
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the claims as in a report, and the sources quoted for them; with a baseline, which findings are new."""
@@ -231,7 +226,7 @@ async def _check_text(
         claims_read += audit.checker.pairs_read > pairs_read
         pairs_read = audit.checker.pairs_read
         terminal.show_progress(f"checking {file}", len(claims), len(audit.claim_texts))
-    record = build_receipt_file(file, (verdict for _, verdict in claims), audit.checker)
+    record = build_receipt_file(file, claims, audit.checker)
     sources = list(audit.sources.values())
     return CheckedText(file, audit.text, claims, audit.claim_texts, sources, record, claims_read, known)
 

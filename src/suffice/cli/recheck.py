@@ -12,7 +12,7 @@ from suffice.cli.options import DebugOption
 from suffice.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
-    from suffice.claims.receipts import RecheckedClaim, SourceComparison
+    from suffice.claims.receipts import RecheckedClaim
 
 
 def recheck(
@@ -33,7 +33,7 @@ def recheck(
     """
     from suffice.cli.terminal import run_interruptible
 
-    rechecked = run_interruptible(_open_comparison(target).recheck())
+    rechecked = run_interruptible(_recheck(target))
     if rechecked is None:
         return EXIT_INTERRUPTED
     for one in rechecked:
@@ -43,25 +43,22 @@ def recheck(
     return int(any(one.is_lost for one in rechecked))
 
 
-def _open_comparison(target: str) -> "SourceComparison":
+async def _recheck(target: str) -> "list[RecheckedClaim]":
     from suffice.claims.checker import default_checker
-    from suffice.claims.receipts import SourceComparison, list_run_claims, read_receipt
+    from suffice.claims.receipts import SourceComparison, build_run_file, read_receipt
     from suffice.search.engines.address import is_address
     from suffice.storage.runs import find_run_dir, load_prior_run, load_report
 
     if Path(target).is_file():
-        receipt = read_receipt(Path(target), "RECEIPT")
-        claims = [claim for file in receipt.files for claim in file.claims]
-        return SourceComparison(claims, Path(), default_checker(), is_remote=True)
+        files = read_receipt(Path(target), "RECEIPT").files
+        comparison = SourceComparison(Path(), default_checker(), may_be_remote=True)
+        return [one for file in files for one in await comparison.recheck(file)]
     folder = find_run_dir(settings.load().data_dir, target)
     report = load_report(folder)
     searched = report.metadata.get("searched") or {}
-    return SourceComparison(
-        list_run_claims(report, load_prior_run(folder).evidence),
-        Path(searched.get("from") or "."),
-        default_checker(),
-        is_remote=any(map(is_address, searched.get("docs", ()))),
-    )
+    has_address = any(map(is_address, searched.get("docs", ())))
+    comparison = SourceComparison(Path(searched.get("from") or "."), default_checker(), may_be_remote=has_address)
+    return await comparison.recheck(build_run_file(report, load_prior_run(folder).evidence))
 
 
 def _describe(one: "RecheckedClaim") -> str:
