@@ -171,6 +171,8 @@ def test_an_old_finding_with_a_new_verdict_blocks(check: Callable, docs: Path, t
 BROKEN = {
     "no JSON": ("A hive", "not a JSON file"),
     "no object": ("[1]", "not a receipt"),
+    "another file": ('{"name": "x", "files": [{"claims": 1}]}', "receipt"),
+    "other JSON": ('{"name": "x"}', "receipt"),
     "no receipt": ('{"receipt": 1, "files": 3}', "receipt"),
     "another version": ('{"receipt": 99, "files": []}', "version 99"),
 }

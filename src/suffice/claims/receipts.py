@@ -53,7 +53,7 @@ class ReceiptFile:
 class Receipt:
     """The checked texts; ``receipt`` is the version of the format."""
 
-    receipt: int = RECEIPT_VERSION
+    receipt: int
     files: tuple[ReceiptFile, ...] = ()
 
     def get_file(self, file: str) -> ReceiptFile:
@@ -70,7 +70,7 @@ class Receipt:
     def update(self, checked: Sequence[ReceiptFile]) -> "Receipt":
         """Return the receipt with these texts anew; texts that were not checked this time stay."""
         files = {one.file: one for one in (*self.files, *checked)}
-        return Receipt(files=tuple(files[name] for name in sorted(files)))
+        return Receipt(RECEIPT_VERSION, tuple(files[name] for name in sorted(files)))
 
     def dumps(self) -> str:
         """Return the receipt as JSON."""
@@ -96,12 +96,10 @@ def build_run_file(report: Report, evidence: Iterable[Passage]) -> ReceiptFile:
     """Return the claims of a stored run as a receipt would have them, given the passages of its trace."""
     places = {passage.location: passage.place.path for passage in evidence}
     paths = {source.id: places[source.location] for source in report.sources if source.location in places}
-    claims = (
-        replace(
-            one, spans=tuple(replace(span, source=paths[span.source]) for span in one.spans if span.source in paths)
-        )
-        for one in report.claims
-    )
+    claims = []
+    for claim in report.claims:
+        spans = (replace(span, source=paths[span.source]) for span in claim.spans if span.source in paths)
+        claims.append(replace(claim, spans=tuple(spans)))
     return ReceiptFile(report.run, tuple(claims), {}, {})
 
 

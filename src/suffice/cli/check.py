@@ -126,7 +126,7 @@ def check(
     """
     from suffice.claims.audit import TextAudit, validate_text
     from suffice.claims.checker import default_checker
-    from suffice.claims.receipts import Receipt, read_findings, read_receipt
+    from suffice.claims.receipts import RECEIPT_VERSION, Receipt, read_findings, read_receipt
     from suffice.cli.terminal import Terminal, run_interruptible
     from suffice.report.notices import NOTICES
     from suffice.search.open import open_corpus
@@ -141,7 +141,9 @@ def check(
     known = None if baseline is None else read_findings(baseline)
     if receipt is not None and not receipt.parent.is_dir():
         raise InputError(f"--receipt {receipt}: the folder {receipt.parent} does not exist; create it first")
-    earlier = read_receipt(receipt, "--receipt") if receipt is not None and receipt.exists() else Receipt()
+    earlier = (
+        read_receipt(receipt, "--receipt") if receipt is not None and receipt.exists() else Receipt(RECEIPT_VERSION)
+    )
     texts = {file: _read_text(file, docs) for file in dict.fromkeys(files)}
     targets = _choose_targets(list(texts), fix)
     options = build_options(docs=docs, include=include, exclude=exclude, alpha=alpha)
