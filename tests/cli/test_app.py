@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-COMMANDS = "ask resume search index check explain replay doctor serve worker mcp runs memory lab keys".split()
+COMMANDS = "ask resume search index check recheck explain replay doctor serve worker mcp runs memory lab keys".split()
 
 # Published flags, which do not change; further ones may be added.
 FLAGS = {
@@ -19,7 +19,8 @@ FLAGS = {
     "resume": "--out --json --trace --quiet -q --debug",
     "search": "--docs --web --provider --include --exclude -k --alpha --json --debug",
     "index": "--include --exclude --debug",
-    "check": "--docs --include --exclude --alpha --model --json --debug",
+    "check": "--docs --include --exclude --alpha --model --fix --format --baseline --receipt --json --debug",
+    "recheck": "--debug",
     "explain": "--stop --debug",
     "replay": "--stop --corpus --sweep --out --json --debug",
     "lab fit": "--out --corpus --price --debug",

@@ -1,8 +1,9 @@
 """Judge whether texts support claims: by the reader, or by shared words where the reader's files are missing."""
 
 import asyncio
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -38,10 +39,12 @@ class ClaimReader(Protocol):
 class Checker:
     """Judges pairs of claim and text, many at once. Answers are cached: a claim is checked again after each change."""
 
-    def __init__(self, reader: ClaimReader | None = None) -> None:
-        """Without a reader the share of common words decides."""
+    def __init__(self, reader: ClaimReader | None = None, known: Mapping[str, Probabilities] | None = None) -> None:
+        """Without a reader the share of common words decides. ``known`` is what ``judged`` was in an earlier run."""
         self._reader = reader
+        self._known, self._version = known or {}, str(getattr(reader, "digest", ""))
         self._cache: dict[tuple[str, str], Probabilities] = {}
+        self.pairs_read = 0  # By the reader, in this run.
         self.name = "words" if reader is None else "reader"
         self.min_supported, self.min_contradicted = (_WORDS_SUPPORT, 1.0) if reader is None else _load_thresholds()
 
@@ -51,14 +54,25 @@ class Checker:
         if new and self._reader is None:
             self._cache.update((pair, Probabilities(share_words(*pair), 0.0)) for pair in new)
         elif new and self._reader is not None:
-            rows = (await asyncio.to_thread(self._reader.judge, new)).tolist()
-            self._cache.update((pair, Probabilities(row[0], row[1])) for pair, row in zip(new, rows, strict=True))
+            self._cache.update((pair, self._known[key]) for pair in new if (key := self._hash(pair)) in self._known)
+            unread = [pair for pair in new if pair not in self._cache]
+            rows = (await asyncio.to_thread(self._reader.judge, unread)).tolist() if unread else []
+            self._cache.update((pair, Probabilities(row[0], row[1])) for pair, row in zip(unread, rows, strict=True))
+            self.pairs_read += len(unread)
         return [self._cache[pair] for pair in pairs]
 
+    @property
+    def judged(self) -> dict[str, Probabilities]:
+        """What the reader judged, by a hash of reader, claim and text; empty without a reader."""
+        return {} if self._reader is None else {self._hash(pair): found for pair, found in self._cache.items()}
 
-def default_checker() -> Checker:
+    def _hash(self, pair: tuple[str, str]) -> str:
+        return hashlib.sha256("\0".join((self._version, *pair)).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def default_checker(known: Mapping[str, Probabilities] | None = None) -> Checker:
     """Return the checker with the reader that comes with the package, if its files are there and unchanged."""
-    return Checker(find_reader())
+    return Checker(find_reader(), known)
 
 
 @cache

@@ -109,7 +109,7 @@ class ClaimVerifier:
         verdicts = await self._judge(written)
         if await self._search_unsupported(verdicts.values()):
             lacking = [verdict for verdict in verdicts.values() if _lacks_support(verdict)]
-            verdicts |= {_get_statement(verdict): await self._look_elsewhere(verdict) for verdict in lacking}
+            verdicts |= await self._look_elsewhere(lacking)
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [verdict for verdict in verdicts.values() if not _is_acceptable(verdict)]
         if doubtful and self._mend is not None and not self._is_offline:
@@ -219,17 +219,26 @@ class ClaimVerifier:
             self._run.evidence.add(passage)
         return len(self._run.evidence) > size
 
-    async def _look_elsewhere(self, verdict: ClaimVerdict) -> ClaimVerdict:
-        """Let the reader judge an unsupported statement by passages that it does not cite: a model saw only cited ones."""
-        statement = _get_statement(verdict)
-        others = [
-            passage for passage in self._rank_passages(statement.text) if passage not in self._find_cited(statement)
-        ]
-        found = await judge_claim(statement, (), others, self._checker)
-        if found.support == "supported":
-            verdict = replace(verdict, uncited_support=found.supporting[0])
-        self._cache[statement] = len(self._run.evidence), verdict
-        return verdict
+    async def _look_elsewhere(self, lacking: Sequence[ClaimVerdict]) -> dict[Statement, ClaimVerdict]:
+        """Return unsupported statements with support from passages that they do not cite, where there is some.
+
+        A model saw only cited passages. The reader finds the others, and the model, if there is one, judges by them.
+        """
+        verdicts, found = {_get_statement(verdict): verdict for verdict in lacking}, dict[Statement, ClaimVerdict]()
+        for statement in verdicts:
+            cited = self._find_cited(statement)
+            others = [passage for passage in self._rank_passages(statement.text) if passage not in cited]
+            verdict = await judge_claim(statement, (), others, self._checker)
+            if verdict.support == "supported":
+                found[statement] = verdict
+        if self._judge_draft is not None and not self._is_offline:
+            recited = {statement: cite(statement, self._list_handles(verdict)) for statement, verdict in found.items()}
+            judged = await self._judge(list(recited.values()))
+            found = {one: verdict for one, verdict in found.items() if judged[recited[one]].support == "supported"}
+        for statement, verdict in found.items():
+            verdicts[statement] = replace(verdicts[statement], uncited_support=verdict.supporting[0])
+        self._cache |= {statement: (len(self._run.evidence), verdict) for statement, verdict in verdicts.items()}
+        return verdicts
 
     async def _search_query(self, query: Query) -> Hits:
         try:

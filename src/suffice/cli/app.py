@@ -1,6 +1,6 @@
 """The ``suffice`` program: its commands, and how errors become one line and an exit status.
 
-Exit status: 0 answered, 1 ``check`` found a claim that does not hold, 2 wrong usage or bad input, 3 no evidence,
+Exit status: 0 answered, 1 ``check`` or ``recheck`` found a claim that does not hold, 2 wrong usage or bad input, 3 no evidence,
 4 search or model unavailable, 130 interrupted.
 
 Command files import what is heavy inside their functions, so that ``suffice --help`` starts quickly.
@@ -23,6 +23,7 @@ from suffice.cli import (
     mcp,
     mine,
     prompts,
+    recheck,
     replay,
     runs,
     search,
@@ -73,6 +74,7 @@ app.command(cls=GroupedHelpCommand)(ask.resume)
 app.command(cls=GroupedHelpCommand)(search.search)
 app.command(cls=GroupedHelpCommand)(search.index)
 app.command(cls=GroupedHelpCommand)(check.check)
+app.command()(recheck.recheck)
 app.command()(explain.explain)
 app.command()(replay.replay)
 app.command()(doctor.doctor)

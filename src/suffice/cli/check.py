@@ -5,6 +5,7 @@ import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,7 @@ from suffice.cli.options import (
     JsonOption,
     build_options,
 )
-from suffice.cli.output import print_error
+from suffice.cli.output import print_error, print_note
 from suffice.errors import EXIT_INTERRUPTED, InputError
 from suffice.options import SEARCH
 
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from suffice.claims.audit import TextAudit
+    from suffice.claims.receipts import Finding, Receipt, ReceiptFile
     from suffice.claims.split import ClaimText
     from suffice.claims.verdict import ClaimVerdict, Quote
     from suffice.claims.whole import AskDraft
+    from suffice.cli.annotations import CheckFinding
     from suffice.cli.terminal import Terminal
     from suffice.prompts import CheckDraft, CheckDraftResponse
     from suffice.search.base import Search
@@ -44,6 +47,15 @@ _MAX_LISTED_CHARS = 200  # Of a claim or a quote in the list of changes.
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
 _CHECKERS = {"verbatim": "word for word", "figures": "by figures", "words": "by words", "model": "by the model"}
 _LIKELIHOODS = ((0.95, "almost certainly"), (0.8, "very likely"), (0.6, "likely"), (0.0, "perhaps"))
+
+
+class OutputFormat(Enum):
+    """How the findings are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
 
 
 def check(
@@ -78,6 +90,32 @@ def check(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    output: Annotated[
+        OutputFormat,
+        typer.Option(
+            "--format",
+            help="text, json, sarif (SARIF 2.1.0, for code scanning) or github (annotations of a workflow).",
+            metavar="FORMAT",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = OutputFormat.TEXT,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            help="Findings that are in this file do not count: a receipt, or what --format json printed before.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    receipt: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep verdicts, quotes and hashes of their sources there; the next check reads only what changed and "
+            "says which verdicts did. 'suffice recheck FILE' compares the sources alone.",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> int:
@@ -88,14 +126,24 @@ def check(
     """
     from suffice.claims.audit import TextAudit, validate_text
     from suffice.claims.checker import default_checker
+    from suffice.claims.receipts import RECEIPT_VERSION, Receipt, read_findings, read_receipt
     from suffice.cli.terminal import Terminal, run_interruptible
     from suffice.report.notices import NOTICES
     from suffice.search.open import open_corpus
 
     if not docs:
         raise InputError("There is nothing to check against; name files or folders with --docs")
-    if as_json and fix == _STDOUT:
-        raise InputError("Standard output cannot have both JSON and the mended text; name a file with --fix")
+    if as_json and output not in (OutputFormat.TEXT, OutputFormat.JSON):
+        raise InputError(f"Standard output cannot have both --json and --format {output.value}; leave one out")
+    output = OutputFormat.JSON if as_json else output
+    if output is not OutputFormat.TEXT and fix == _STDOUT:
+        raise InputError(f"Standard output cannot have both {output.value} and the mended text; name a file with --fix")
+    known = None if baseline is None else read_findings(baseline)
+    if receipt is not None and not receipt.parent.is_dir():
+        raise InputError(f"--receipt {receipt}: the folder {receipt.parent} does not exist; create it first")
+    earlier = (
+        read_receipt(receipt, "--receipt") if receipt is not None and receipt.exists() else Receipt(RECEIPT_VERSION)
+    )
     texts = {file: _read_text(file, docs) for file in dict.fromkeys(files)}
     targets = _choose_targets(list(texts), fix)
     options = build_options(docs=docs, include=include, exclude=exclude, alpha=alpha)
@@ -107,12 +155,13 @@ def check(
             config = settings.load()
             ask = _make_ask(model, config, terminal.notify)
             corpus = await open_corpus(options.scope, config, terminal.notify, terminal.show_progress)
-            checker = default_checker()
             audits = {
-                file: TextAudit(text, _screen(corpus, file, terminal), checker, NOTICES, ask)
+                file: TextAudit(
+                    text, _screen(corpus, file, terminal), default_checker(earlier.get_file(file).judged), NOTICES, ask
+                )
                 for file, text in texts.items()
             }
-            return [await _check_text(file, audit, terminal) for file, audit in audits.items()]
+            return [await _check_text(file, audit, terminal, known) for file, audit in audits.items()]
 
         checked = run_interruptible(check_files())
     if checked is None:
@@ -120,15 +169,14 @@ def check(
     for one in checked:
         if not one.claims:
             print_error(f"{one.file} makes no claim that can be checked.")
-    if as_json:
-        rows = [one.to_json() for one in checked]
-        print(json.dumps(rows[0] if len(rows) == 1 else {"files": rows}, ensure_ascii=False, indent=2))
-    elif fix != _STDOUT:
-        _print_files(checked)
+    if fix != _STDOUT:
+        _print_checked(checked, output)
     for one in checked:
         if one.file in targets:
             _write_fixed(one, targets[one.file])
-    return int(any(claim.support in ("contradicted", "unsupported") for one in checked for claim, _ in one.claims))
+    if receipt is not None:
+        _update_receipt(receipt, earlier, checked)
+    return int(any(finding.is_new is not False for one in checked for finding in one.findings))
 
 
 @dataclass(frozen=True)
@@ -140,21 +188,80 @@ class CheckedText:
     claims: "list[tuple[Claim, ClaimVerdict]]"
     claim_texts: "Sequence[ClaimText]"
     sources: "list[Source]"
+    record: "ReceiptFile"
+    claims_read: int
+    """Claims that the reader read passages for in this run."""
+    known: "frozenset[Finding] | None" = None
+    """The findings of the baseline."""
+
+    @property
+    def findings(self) -> "list[CheckFinding]":
+        """The claims that are contradicted or unsupported."""
+        from suffice.claims.receipts import identify
+        from suffice.cli.annotations import CheckFinding
+
+        known, found = self.known, []
+        for (claim, verdict), claim_text in zip(self.claims, self.claim_texts, strict=True):
+            if claim.support in ("contradicted", "unsupported"):
+                is_new = None if known is None else identify(self.file, claim.text, claim.support) not in known
+                text = self.text if _has_lines(self.file) else None
+                found.append(CheckFinding(self.file, text, claim_text.span, verdict, is_new))
+        return found
 
     def to_json(self) -> dict[str, Any]:
-        """Return the claims as in a report, and the sources quoted for them."""
+        """Return the claims as in a report, and the sources quoted for them; with a baseline, which findings are new."""
         import msgspec
 
         rows = {"claims": [claim for claim, _ in self.claims], "sources": self.sources}
-        return {"file": self.file, **msgspec.to_builtins(rows)}
+        new = {} if self.known is None else {"new": [one.verdict.claim.text for one in self.findings if one.is_new]}
+        return {"file": self.file, **msgspec.to_builtins(rows), **new}
 
 
-async def _check_text(file: str, audit: "TextAudit", terminal: "Terminal") -> CheckedText:
-    claims = []
+async def _check_text(
+    file: str, audit: "TextAudit", terminal: "Terminal", known: "frozenset[Finding] | None"
+) -> CheckedText:
+    from suffice.claims.receipts import build_receipt_file
+
+    claims, claims_read, pairs_read = [], 0, 0
     async for claim_and_verdict in audit.check_claims():
         claims.append(claim_and_verdict)
+        claims_read += audit.checker.pairs_read > pairs_read
+        pairs_read = audit.checker.pairs_read
         terminal.show_progress(f"checking {file}", len(claims), len(audit.claim_texts))
-    return CheckedText(file, audit.text, claims, audit.claim_texts, list(audit.sources.values()))
+    record = build_receipt_file(file, claims, audit.checker)
+    sources = list(audit.sources.values())
+    return CheckedText(file, audit.text, claims, audit.claim_texts, sources, record, claims_read, known)
+
+
+def _print_checked(checked: list[CheckedText], output: OutputFormat) -> None:
+    if output is OutputFormat.TEXT:
+        _print_files(checked)
+    elif output is OutputFormat.JSON:
+        rows = [one.to_json() for one in checked]
+        print(json.dumps(rows[0] if len(rows) == 1 else {"files": rows}, ensure_ascii=False, indent=2))
+    else:
+        from suffice.cli.annotations import render_github, render_sarif
+
+        render = render_sarif if output is OutputFormat.SARIF else render_github
+        sys.stdout.write(render([finding for one in checked for finding in one.findings]))
+
+
+def _has_lines(file: str) -> bool:
+    """Whether offsets in the checked text are offsets in the file."""
+    return file != "-" and _is_text_file(file)
+
+
+def _update_receipt(path: Path, earlier: "Receipt", checked: list[CheckedText]) -> None:
+    """Write the receipt and say what the check read and which verdicts changed since the last one."""
+    from suffice.cli.output import write_file
+
+    write_file(path, earlier.update([one.record for one in checked]).dumps(), "--receipt")
+    changes = [(one.file, *change) for one in checked for change in earlier.list_changes(one.record)]
+    total, read = sum(len(one.claims) for one in checked), sum(one.claims_read for one in checked)
+    verdicts = "1 verdict" if len(changes) == 1 else f"{len(changes)} verdicts"
+    print_note(f"Wrote {path}: {read} of {total} claims were read anew, {verdicts} changed.")
+    for file, before, now in changes:
+        print_note(f"  {file}: {_quote(now.text)} was {before.support}, is {now.support}")
 
 
 def _screen(corpus: "Search", file: str, terminal: "Terminal") -> "Search":
@@ -202,7 +309,7 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
 
     verdicts = [verdict for _, verdict in checked.claims]
     fixed = apply_fixes(checked.text, list(zip(checked.claim_texts, verdicts, strict=True)))
-    is_same_format = checked.file != "-" and _is_text_file(checked.file)
+    is_same_format = _has_lines(checked.file)
     mark = _read_byte_order_mark(checked.file) if is_same_format else b""
     text = fixed.text
     if not text.endswith("\n") and (not text or not is_same_format or checked.text.endswith("\n")):
@@ -316,6 +423,8 @@ def _print_files(checked: list[CheckedText]) -> None:
             console.print(_build_table(one.claims))
         counts = Counter(claim.support for claim, _ in one.claims)
         summary = " · ".join(f"{counts[name]} {name}" for name in SUPPORT_SYMBOLS if counts[name])
+        if one.known is not None:
+            summary += f" · {sum(finding.is_new is True for finding in one.findings)} new"
         console.print(Text(summary, style="bold"))
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from suffice.answers import Draft, Finding, Quotation
+from suffice.answers import Draft, Finding, Quotation, Statement
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
@@ -75,7 +75,7 @@ def build_report(
     stop = replace(stop, sufficiency=sufficiency)
     instruction = choose_instruction(run)
     findings, recommendations, risks = (
-        tuple(cite.renumber(statement.text) for statement in statements) if answer else ()
+        tuple(map(cite.render, statements)) if answer else ()
         for statements in (draft.findings, draft.recommendations, draft.risks)
     )
     excerpts = [build_excerpt(one, run.evidence.get_handle(one.passage)) for one in draft.quotations]
@@ -131,7 +131,7 @@ def _summarize(checked: Checked, cite: "_Numbering") -> str:
     # A skill may open with words of its own, such as the subject of a mail.
     stated = [statement for statement in draft.statements if draft.origin != "skill" or statement.handles]
     if draft.origin != "quoted" and stated:
-        return strip_markdown(cite.renumber(stated[0].text), keep_citations=True)
+        return strip_markdown(cite.render(stated[0]), keep_citations=True)
     first = next((verdict for verdict in checked.verdicts if draft.quotations), None)
     if first is None:
         return ""
@@ -139,8 +139,10 @@ def _summarize(checked: Checked, cite: "_Numbering") -> str:
 
 
 def _find_short_answer(draft: Draft, answer: str) -> str | None:
-    """Return the short answer if its words are in the answer; yes and no need not be."""
+    """Return the short answer if its words are in the answer, outside of marked statements; yes and no need not be."""
     short = draft.short_answer
+    if any(statement.mark for statement in draft.statements):
+        answer = " ".join(statement.text for statement in draft.statements if not statement.mark)
     is_shown = short.casefold() in ("yes", "no") or " ".join(short.casefold().split()) in " ".join(
         strip_markdown(answer).casefold().split()
     )
@@ -198,6 +200,10 @@ class _Numbering:
     def renumber(self, text: str) -> str:
         """Return a text with its handles as numbers; a handle that the report does not list is dropped."""
         return drop_repeated_citations(replace_citations(text, lambda handle: self._numbers.get(handle, "")))
+
+    def render(self, statement: Statement) -> str:
+        """Return a statement with its handles as numbers, and the mark that a lenient run gave it."""
+        return " ".join(filter(None, (self.renumber(statement.text), statement.mark)))
 
     def list_numbers(self, handles: Iterable[str]) -> tuple[str, ...]:
         """Return the numbers of handles, each once."""
@@ -258,7 +264,7 @@ def _build_finding(finding: Finding, cite: _Numbering) -> ReportedFinding:
     quotation = isinstance(finding.text, Quotation)
     sources = dict.fromkeys(filter(None, map(cite, (one.passage for one in finding.quotations))))
     handles = () if isinstance(finding.text, Quotation) else cite.list_numbers(finding.text.handles)
-    text = " ".join(cite.renumber(finding.text.text).split()) if not quotation else finding.text.text
+    text = finding.text.text if isinstance(finding.text, Quotation) else " ".join(cite.render(finding.text).split())
     return ReportedFinding(text, quotation, finding.aspect, (*handles, *sources), bool(finding.against))
 
 

@@ -62,6 +62,11 @@ class ReaderModel:
         with self._lock:
             self._files = self._files or _verify_files(self._folder)
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its weights."""
+        return str(json.loads((self._folder / "provenance.json").read_text(encoding="utf-8"))["sha256"])
+
     def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[np.float64]":
         """Return P(supported), P(contradicted), P(not enough) of each pair of claim and passage, one row each.
 
