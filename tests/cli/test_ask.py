@@ -60,7 +60,7 @@ def test_an_answer_is_quoted_and_cited(suffice: Callable, docs: Path) -> None:
     result = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1)
     assert result.status == 0
     assert "Karl von Frisch decoded the dance in 1927." in result.out
-    assert "1927. [1]" in result.out
+    assert " [1]\n" in result.out
     assert "docs/bees.md:" in result.out
     assert "Why it stopped" in result.out
     assert "round 1" in result.err

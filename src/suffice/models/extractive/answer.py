@@ -23,7 +23,7 @@ from suffice.types import Embed, Passage
 MAX_QUOTATIONS = 3
 _MAX_STEPS = 5  # Quotations of a chain of steps.
 _FIRST_CHARS = 600  # What a reader sees at once.
-_OTHER_CHARS = 400
+_OTHER_CHARS = 700
 _LIST_CHARS = 1500  # A list is shown whole up to here.
 _MAX_CLOSEST = 3
 _MAX_BEHIND = 4.0  # A passage further behind the best one is not shown: it is fifty times less likely the right one.

@@ -1,7 +1,7 @@
 """Cut the stretch that answers a question out of a passage.
 
-A stretch is a window of whole sentences, list items, table rows and code blocks around a core, within one section. It begins
-at the top of the section if the core is not far below.
+A stretch is a window of whole sentences, list items, table rows and code blocks around a core, within one section, or the whole
+passage if it is short. It begins at the top of the section if the core is not far below.
 """
 
 from collections.abc import Sequence
@@ -31,8 +31,9 @@ def quote_around(
     if block.format in ("list", "table") and room < block.end - block.start <= list_room:
         chosen = [*_introduce(block, block.start), ((block.start, block.end), block)]
     else:
-        heading = _find_heading(blocks, block)
-        pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
+        if len(passage.text) > room:
+            heading = _find_heading(blocks, block)
+            pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
         chosen = _choose_window(pieces, pieces.index((span, block)), room)
     return Quotation(
         passage,
