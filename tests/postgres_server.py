@@ -11,10 +11,11 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -146,4 +147,7 @@ def _start_packaged() -> Iterator[str]:
         try:
             yield server.get_uri()
         finally:
+            # At once: after a crash the usual end waits a minute for a process that is gone.
+            with suppress(OSError, ValueError):
+                os.kill(int((Path(name) / "postmaster.pid").read_text(encoding="utf-8").split()[0]), signal.SIGQUIT)
             server.cleanup()
