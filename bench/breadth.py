@@ -23,12 +23,12 @@ from statistics import fmean
 from typing import Any
 
 from suffice.measure import relevance
-from suffice.models.breadth import BREADTHS, read_breadth
+from suffice.models.breadth import read_breadth
 from suffice.models.embeddings import embed_static, get_minilm
 from suffice.search.base import RankedScope
 from suffice.search.corpus.search import CorpusSearch, score_all
 from suffice.state.survey import Survey
-from suffice.types import Passage, Place, Query
+from suffice.types import BREADTHS, Passage, Place, Query
 
 BATCH = 50
 TARGET = 0.9

@@ -25,7 +25,7 @@ from suffice.gates.base import Gate
 from suffice.gates.coverage import coverage
 from suffice.gates.parse import parse_gate
 from suffice.models.base import Model, has_price, is_language_model, supports_vision
-from suffice.models.breadth import BREADTHS, Breadth, is_open, read_breadth
+from suffice.models.breadth import is_open, read_breadth
 from suffice.models.capability import ModelProfile, make_profile
 from suffice.models.embeddings import embed_static
 from suffice.options import ALIASES, OPTIONS, Docs, RunOptions, resolve_aliases
@@ -42,7 +42,7 @@ from suffice.storage.runs import RunRecorder
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, detect_language
 from suffice.text.question import asks_in_steps
-from suffice.types import Bounds, Embed, Image, Notify, Passage, PriorRun, Query, Report
+from suffice.types import BREADTHS, Bounds, Breadth, Embed, Image, Notify, Passage, PriorRun, Query, Report
 
 MAX_QUESTION_CHARS = 4_000  # About 600 words. Longer material is a document and belongs in ``docs``.
 

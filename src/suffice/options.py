@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
-from suffice.models.breadth import BREADTHS
-from suffice.types import Bounds
+from suffice.types import BREADTHS, Bounds
 
 if TYPE_CHECKING:
     from suffice.gates.base import Gate

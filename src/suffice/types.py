@@ -29,6 +29,9 @@ Status = Literal["answered", "partial", "no_evidence", "failed"]
 """How a run ended for the reader."""
 Sufficiency = Literal["yes", "partly", "no", "unknown"]
 """Whether the evidence answers the question."""
+Breadth = Literal["narrow", "list", "broad"]
+BREADTHS: tuple[Breadth, ...] = ("narrow", "list", "broad")
+"""How broad a question is: it asks for one thing, for everything of a kind, or for research."""
 ExcerptFormat = Literal["prose", "code", "list", "table"]
 """How an excerpt is laid out in its source."""
 

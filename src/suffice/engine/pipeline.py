@@ -28,7 +28,6 @@ from suffice.gates.limits import budget
 from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
-from suffice.models.breadth import Breadth
 from suffice.models.capability import ModelProfile, find_model
 from suffice.models.embeddings import embed_static
 from suffice.models.extractive import ExtractiveModel
@@ -47,7 +46,7 @@ from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
 from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.storage.findings import StoredFinding
-from suffice.types import Bounds, Embed, Failure, Image, Notice, PriorRun, Report, Verdict
+from suffice.types import Bounds, Breadth, Embed, Failure, Image, Notice, PriorRun, Report, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
 # went into that question when a language model answered it, and nothing was done with the answer.

@@ -13,13 +13,11 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from suffice.models.embeddings import get_minilm
 from suffice.text.languages import ENGLISH, detect_language
-
-Breadth = Literal["narrow", "list", "broad"]
-BREADTHS: tuple[Breadth, ...] = ("narrow", "list", "broad")
+from suffice.types import BREADTHS, Breadth
 
 _WEIGHTS = Path(__file__).with_name("breadth.json")
 _MIN_BROAD, _OPEN = 0.5, 0.25  # From the first on a question is broad; from the second on the files may make it so.

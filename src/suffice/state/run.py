@@ -17,7 +17,6 @@ from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
-from suffice.models.breadth import Breadth
 from suffice.models.prices import find_price
 from suffice.prompts import KeptNote, Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
 from suffice.search.base import Reader
@@ -30,7 +29,7 @@ from suffice.state.prompting import MAX_EVIDENCE_TOKENS, Prompter
 from suffice.state.search_log import SearchLog
 from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.text.tokens import estimate_tokens, jaccard, tokenize
-from suffice.types import Bounds, Embed, Failure, Note, Passage, PriorRun, Query, Readings, Round, RoundRecord
+from suffice.types import Bounds, Breadth, Embed, Failure, Note, Passage, PriorRun, Query, Readings, Round, RoundRecord
 
 A = TypeVar("A")
 
