@@ -365,11 +365,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a claim is not supported: its kind, and for a figure what the claim and the source say."""
+    """Why a claim is not supported: its kind, for a figure what the claim and the source say, and what a model remarked."""
 
     kind: str
     source_value: str = ""
     claim_value: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

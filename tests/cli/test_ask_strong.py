@@ -82,3 +82,10 @@ def test_a_run_without_a_language_model_has_no_prompts(suffice: Callable, docs: 
     suffice("ask", "Who decoded the waggle dance?", "--docs", docs, "--alpha", 1)
     result = suffice("prompts", "sent", "last")
     assert (result.status, result.err.count("\n")) == (2, 1)
+
+
+def test_a_broad_question_is_not_written_as_a_fact(ask: Callable) -> None:
+    _, requests = ask("Which bridges matter?", "--breadth", "broad")
+    assert "The task asks for a fact" not in find_prompt(requests, "draft")
+    _, requests = ask(QUESTION)
+    assert "The task asks for a fact" in find_prompt(requests, "draft")

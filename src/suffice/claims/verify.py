@@ -214,7 +214,8 @@ class ClaimVerifier:
         size = len(self._run.evidence)
         hits = await asyncio.gather(*map(self._search_query, queries))
         found = {passage.id: passage for each in hits for passage in each.passages}
-        self._run.record_searches(Round(len(self._run.records), tuple(hits), tuple(found.values()), ()))
+        searched = Round(len(self._run.records), tuple(hits), tuple(found.values()), ())
+        self._run.record_searches(searched, is_planned=False)
         for passage in found.values():
             self._run.evidence.add(passage)
         return len(self._run.evidence) > size

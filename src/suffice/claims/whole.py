@@ -97,7 +97,9 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
     quote, is_exact = _find_quote(words, checked.words, [passages[handle]] if handle in passages else cited, passages)
     quotes = (quote,) if quote is not None else ()
     if checked.role == "contradicted":
-        return ClaimVerdict(statement, "contradicted", contradicting=quotes, reason=Reason("contradicted"))
+        return ClaimVerdict(
+            statement, "contradicted", contradicting=quotes, reason=Reason("contradicted", note=checked.reason)
+        )
     role: Role | None = None if checked.role == "not_supported" else checked.role
     texts = [f"{passage.title}\n{passage.text}" for passage in cited]
     missing = find_missing_figure(words, texts, quote.text if quote else "", may_compute=role == "joined")
@@ -105,7 +107,7 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
         reason = Reason("figure", missing.source_value, missing.claim_value)
         return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason, role=role)
     if role is None:
-        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=Reason("not_stated"))
+        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=Reason("not_stated", note=checked.reason))
     if role in _TRUE_ROLES and statement.handles and handle in passages and handle not in statement.handles:
         reason = Reason("other_source")
         return ClaimVerdict(statement, "unsupported", uncited_support=quote, reason=reason, role=role)

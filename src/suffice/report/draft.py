@@ -307,7 +307,8 @@ def _choose_variant(run: RunState) -> WritingInstruction:
     planned = run.current_plan.form if run.current_plan is not None else ""
     variant = planned if planned in VARIANT_ORDER else find_variant(run.task)
     file = load_template(f"writing/{variant}")
-    if variant in _LOOKUP_VARIANTS and is_lookup(run.task):
+    is_deep = run.breadth != "narrow" or (run.current_plan is not None and run.current_plan.complexity == "deep")
+    if variant in _LOOKUP_VARIANTS and is_lookup(run.task) and not is_deep:
         text = load_snippet("writing/lookup")
         opening = " Begin with Yes or No." if is_yes_no_question(run.task) else ""
         return WritingInstruction(variant, file.version, text + opening, is_lookup=True)

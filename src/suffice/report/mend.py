@@ -29,7 +29,8 @@ async def mend_statements(
     for number, verdict in enumerate(doubtful, 1):
         quote = verdict.deciding_quote or verdict.nearest
         said = f" The nearest words: “{' '.join(quote.text.split())}”" if quote is not None else ""
-        doubts.append(f"{number}. {verdict.claim.text}\n   Doubted: {describe_reason(verdict.reason)}.{said}")
+        note = f" ({verdict.reason.note})" if verdict.reason is not None and verdict.reason.note else ""
+        doubts.append(f"{number}. {verdict.claim.text}\n   Doubted: {describe_reason(verdict.reason)}{note}.{said}")
         place = written.index(verdict.claim) if verdict.claim in written else 0
         near = (verdict.claim, *written[max(0, place - _NEIGHBOURS) : place + _NEIGHBOURS + 1])
         handles.update(dict.fromkeys(handle for statement in near for handle in statement.handles))

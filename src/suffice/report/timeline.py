@@ -35,8 +35,11 @@ def list_stopping_verdicts(stop: Stop) -> tuple[Verdict, ...]:
 def select_readings(stop: Stop, limit: int = 6) -> tuple[str, ...]:
     """Return the names of the readings to show: those that ended the run, those other gates used, then common ones.
 
-    Readings without a value in any round are left out. So is what a budget counted, unless the budget ended the run.
+    Readings without a value in any round are left out. So is what a budget counted, unless the budget ended the run, and
+    everything if all was read at once: readings estimate what a search has not found.
     """
+    if stop.reason == "read_all":
+        return ()
     stopping = [name for leaf in list_stopping_verdicts(stop) for name in leaf.signals]
     used = [name for record in stop.rounds for leaf in list_leaf_verdicts(record) for name in leaf.signals]
     names = dict.fromkeys([*stopping, *(name for name in used if not name.startswith("spend.")), *_DEFAULT_READINGS])

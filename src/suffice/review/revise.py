@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Part, SectionHeading
 from suffice.prompts import Revise
-from suffice.report.draft import choose_instruction, limit_output, read_response, render_draft, select_writer_notes
+from suffice.report.draft import (
+    choose_instruction,
+    limit_output,
+    read_response,
+    render_draft,
+    render_with_lists,
+    select_writer_notes,
+)
 from suffice.review.rubric import find_issue_section
 from suffice.state.run import RunState
 from suffice.types import Note
@@ -42,7 +49,7 @@ def find_top_sections(parts: Sequence[Part]) -> list[DraftSection]:
 
 async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Draft | None:
     """Return the revised draft; ``None`` if the model wrote nothing."""
-    text = render_draft(run, draft)
+    text = render_with_lists(run, draft)
     by_section = _group_issues(draft.parts, issues) if len(text) > MAX_WHOLE_CHARS else {}
     if by_section:
         return await _revise_sections(run, draft, by_section)

@@ -273,9 +273,9 @@ class RunState:
         """Return queries that follow what was found, best first, without asking the model. A faithful run has none."""
         return self.follow_ups.propose(limit)
 
-    def record_searches(self, round: Round) -> None:
-        """Record the queries of a round and their failures."""
-        for failure in self.searches.record(round):
+    def record_searches(self, round: Round, *, is_planned: bool = True) -> None:
+        """Record the queries of a round and their failures. ``is_planned`` is false for sentences that support is sought for."""
+        for failure in self.searches.record(round, is_planned=is_planned):
             self.record_failure(failure)
         self.follow_ups.mark_asked(round.queries)
         for hits in round.hits:

@@ -37,8 +37,8 @@ class SearchLog:
         """Mark queries of an earlier run as asked, so that they are not asked again. They do not count as spent."""
         self._asked_keys.update(tuple(tokenize(query)) for query in queries)
 
-    def record(self, round: Round) -> list[Failure]:
-        """Record the searches of a round and return their failures."""
+    def record(self, round: Round, *, is_planned: bool = True) -> list[Failure]:
+        """Record the searches of a round and return their failures. A thin query that nobody planned is not reported."""
         failures: list[Failure] = []
         for hits in round.hits:
             text = hits.query.text
@@ -51,7 +51,7 @@ class SearchLog:
                 continue
             self._failure_counter.record(failed=False)
             self._answered_count += 1
-            if len(hits.passages) < MIN_RESULTS:
+            if is_planned and len(hits.passages) < MIN_RESULTS:
                 self.thin_queries.append(text)
                 self._unreported_thin_queries.append(text)
         return failures
