@@ -274,7 +274,7 @@ class RunState:
         return self.follow_ups.propose(limit)
 
     def record_searches(self, round: Round, *, is_planned: bool = True) -> None:
-        """Record the queries of a round and their failures. ``is_planned`` is false for sentences that support is sought for."""
+        """Record the queries of a round and their failures. Not planned: sentences whose support is sought."""
         for failure in self.searches.record(round, is_planned=is_planned):
             self.record_failure(failure)
         self.follow_ups.mark_asked(round.queries)
