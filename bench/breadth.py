@@ -107,7 +107,7 @@ def run_screening(folder: Path) -> str:
         others = [run for other, run in learned.items() if other != name]
         held, relevance.INTERVAL = relevance.INTERVAL, fit_interval(others)
         own = [replace_interval(one) for one in learned[name]]
-        lines.append(f"| {name} (interval ± {relevance.INTERVAL:.1f}, fitted on the others) | {summarize([own])} |")
+        lines.append(f"| {name} (interval {relevance.INTERVAL:.1f}, fitted on the others) | {summarize([own])} |")
         relevance.INTERVAL = held
     lines += ["", HEAD.replace("| set |", "| set, nothing judged |")]
     lines += [f"| {name} | {summarize([run])} |" for name, run in plain.items()]
@@ -127,7 +127,7 @@ def run_screening(folder: Path) -> str:
 
 
 def fit_interval(runs: Sequence[Sequence[Round]]) -> float:
-    """Return half the interval of the log-odds that holds for four of five rounds."""
+    """Return how far the log-odds are off at most, for four of five rounds."""
     from math import log
 
     errors = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FEEDBACK = 0.3  # β: more pulls the ranking away from the question.
 # Fitted on 40 questions over four sets of documentation (``python -m bench.breadth --topics``).
 BIAS, SLOPE = -4.07, 1.67
-INTERVAL = 1.8  # Half the interval of the log-odds of a share, for four of five questions.
+INTERVAL = 1.8  # How far below its estimate the log-odds of a share may be, for four of five questions.
 _PRESUMED = 300
 _SMOOTHING = 0.02
 _LEARNED_WEIGHT, _HALF_LEARNED = 3.0, 25
@@ -149,8 +149,11 @@ def calibrate(scores: Sequence[float], labels: Sequence[bool]) -> tuple[float, f
 
 
 def estimate_share(seen: float, left: float) -> Share:
-    """Return seen / (seen + left) with the interval that holds for four of five questions (bench/breadth.md)."""
+    """Return seen / (seen + left) with an interval, which bench/breadth.md measures.
+
+    It ends at 1: what was not read may hold nothing, however probable each passage is.
+    """
     if seen <= 0 or left <= 0:
         return Share(*[float(left <= 0)] * 3)
-    share, low, high = (1 / (1 + exp(-(log(seen / left) + shift))) for shift in (0.0, -INTERVAL, INTERVAL))
-    return Share(share, low, high)
+    share, low = (1 / (1 + exp(-(log(seen / left) + shift))) for shift in (0.0, -INTERVAL))
+    return Share(share, low, 1.0)
