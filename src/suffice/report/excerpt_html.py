@@ -14,7 +14,10 @@ from suffice.types import ClosestPassage, Excerpt
 # Unicode noncharacters, which no text contains: they carry the highlights through the Markdown renderer.
 _BEGIN, _END = "\ufdd1", "\ufdd2"
 _MARKERS = re.compile(f"([{_BEGIN}{_END}])")
-_MARKDOWN_FILE = re.compile(r"\.(?:md|markdown|mdx|mkd|qmd|rmd)(?:[:#]|$)", re.IGNORECASE)
+# The readers make Markdown of the office files and books.
+MARKDOWN_FILE = re.compile(
+    r"\.(?:md|markdown|mdx|mkd|qmd|rmd|docx|docm|dotx|pptx|pptm|ppsx|potx|od[tp]|ot[tp]|rtf|epub)(?:[:#]|$)", re.IGNORECASE
+)
 _BLANK_LINES = re.compile(r"\n\s*\n")
 # A line of prose that goes on in the next one: PDF pages and text files are wrapped at a fixed width.
 _WRAPPED = re.compile(rf"(?<=[^\s.:;!?])[ \t]*\n(?=[{_BEGIN}{_END}]?[^\W\dA-Z_])")
@@ -26,7 +29,7 @@ def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRen
     text = _insert_markers(excerpt.text, excerpt.highlight)
     if excerpt.format == "code":
         return f'<pre tabindex="0"><code>{_mark(escape(text.strip(chr(10)), quote=False))}</code></pre>'
-    is_markdown = bool(_MARKDOWN_FILE.search(excerpt.location))
+    is_markdown = bool(MARKDOWN_FILE.search(excerpt.location))
     if excerpt.format == "table" and (is_markdown or text.lstrip(f"{_BEGIN} ").startswith("|")):
         # An excerpt may leave rows out, and a blank line would end the table.
         table = _mark(renderer.render_source(_BLANK_LINES.sub("\n", text)))

@@ -7,6 +7,7 @@ file, so line numbers, pages and wording are those of the citation.
 import asyncio
 import json
 import re
+from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -20,12 +21,13 @@ from pydantic import BaseModel
 from suffice.errors import SufficeError
 from suffice.jobs.requests import parse_request, resolve_collections
 from suffice.jobs.store import StoredRun
+from suffice.report.answer_html import MarkdownRenderer
 from suffice.report.bibliography import build_csl, render_bibtex
-from suffice.report.excerpt_html import merge_spans
+from suffice.report.excerpt_html import MARKDOWN_FILE, merge_spans, render_excerpt_text
 from suffice.report.html import list_stretches
 from suffice.report.markdown import render_markdown
 from suffice.search.files.chunk import DocumentChunk
-from suffice.search.files.isolated import read_isolated
+from suffice.search.files.isolated import draw_isolated, read_isolated
 from suffice.search.urls import canonicalize_url
 from suffice.server.dependencies import OwnedRunDep, Service, ServiceDep
 from suffice.server.errors import ApiError, document_errors
@@ -53,8 +55,21 @@ class SourceLine(BaseModel):
     marks: list[tuple[int, int]]
 
 
+class SourcePage(BaseModel):
+    """A page as a picture. ``boxes`` are its deciding words: left, top, width and height as fractions of the page."""
+
+    number: int
+    width: int
+    height: int
+    image: str
+    boxes: list[tuple[float, float, float, float]]
+
+
 class SourceText(BaseModel):
-    """A cited passage with the lines around it; ``remark`` says why there are none."""
+    """A cited passage with the lines around it; ``remark`` says why there are none.
+
+    ``html`` is the same laid out, for a file that has no lines of its own; ``page`` is the page of a PDF file.
+    """
 
     id: str
     title: str
@@ -62,6 +77,8 @@ class SourceText(BaseModel):
     location: str
     url: str | None
     lines: list[SourceLine]
+    html: str | None
+    page: SourcePage | None
     remark: str | None
 
 
@@ -71,23 +88,13 @@ async def get_source(
     service: ServiceDep,
     number: Annotated[int, PathParameter(ge=1, le=100_000, description="The number of the source in the report.")],
     context: Annotated[int, Query(ge=0, le=400, description="Lines before and after the passage.")] = 25,
+    page: Annotated[bool, Query(description="Also draw the page of a PDF file.")] = False,
 ) -> SourceText:
     report = _load_report(run)
     source = next((source for source in report.sources if source.id == f"[{number}]"), None)
     if source is None:
         raise ApiError(404, f"The report of {run.id!r} has no source [{number}]")
-    passages = await asyncio.to_thread(_find_passages, service, run, report, source)
-    lines, remark = await asyncio.to_thread(_open_passage, passages, _list_roots(service, run), context)
-    marked = await asyncio.to_thread(_mark_lines, lines, list_stretches(report, source), passages)
-    return SourceText(
-        id=source.id,
-        title=source.title,
-        type=source.type,
-        location=source.location,
-        url=source.url,
-        lines=marked,
-        remark=remark,
-    )
+    return await asyncio.to_thread(_open_source, service, run, report, source, context, page)
 
 
 @router.get(
@@ -122,6 +129,52 @@ def _load_report(run: StoredRun) -> Report:
 
 
 # -- Finding and opening the passage -----------------------------------------------------------------------------------
+
+
+def _open_source(
+    service: Service, run: StoredRun, report: Report, source: Source, context: int, with_page: bool
+) -> SourceText:
+    stretches = list_stretches(report, source)
+    passages = _find_passages(service, run, report, source)
+    path = _resolve_inside(passages[0]["place"]["path"], _list_roots(service, run)) if passages else None
+    lines, remark = _open_passage(passages, path, context)
+    marked = _mark_lines(lines, stretches, passages)
+    number = passages[0]["place"].get("page") if passages else None
+    drawn = None
+    if with_page and path is not None and number is not None and remark is None:
+        drawn = _draw_page(path, number, stretches)
+    return SourceText(
+        id=source.id,
+        title=source.title,
+        type=source.type,
+        location=source.location,
+        url=source.url,
+        lines=marked,
+        html=_lay_out(marked, source.location),
+        page=drawn,
+        remark=remark,
+    )
+
+
+def _draw_page(path: Path, number: int, stretches: Sequence[Excerpt]) -> SourcePage | None:
+    """Draw a page of a PDF file; ``None`` if its text is all that can be shown."""
+    quotes = [(quote, stretch.text) for stretch in stretches for quote in _list_quotes(stretch) or [stretch.text]]
+    try:
+        drawn = draw_isolated(path, number, quotes)
+    except (SufficeError, OSError):
+        return None
+    image = f"data:image/png;base64,{b64encode(drawn.png).decode()}"
+    return SourcePage(number=number, width=drawn.width, height=drawn.height, image=image, boxes=drawn.boxes)
+
+
+def _lay_out(lines: Sequence[SourceLine], location: str) -> str | None:
+    """Lay out what the readers make of office files and books; ``None`` for other files."""
+    if not lines or lines[0].number is not None or not MARKDOWN_FILE.search(location):
+        return None
+    starts = accumulate((len(line.text) + 1 for line in lines), initial=0)
+    marks = tuple((at + a, at + b) for at, line in zip(starts, lines, strict=False) for a, b in line.marks)
+    text = "\n".join(line.text for line in lines)
+    return render_excerpt_text(Excerpt(text, "prose", marks, "", location), MarkdownRenderer(()))
 
 
 def _find_passages(service: Service, run: StoredRun, report: Report, source: Source) -> list[dict[str, Any]]:
@@ -159,7 +212,7 @@ def _list_roots(service: Service, run: StoredRun) -> list[Path]:
 
 
 def _open_passage(
-    passages: Sequence[dict[str, Any]], roots: Sequence[Path], context: int
+    passages: Sequence[dict[str, Any]], path: Path | None, context: int
 ) -> tuple[Sequence[tuple[int | None, str]], str | None]:
     """Return numbered lines: the passage inside its file, or as it was stored with a remark."""
     if not passages:
@@ -168,7 +221,6 @@ def _open_passage(
     stored = [
         (_number_line(each["place"], i), line) for each in passages for i, line in enumerate(each["text"].splitlines())
     ]
-    path = _resolve_inside(first["place"]["path"], roots)
     if path is None:
         return stored, STORED_REMARK
     try:
@@ -243,10 +295,7 @@ def _mark_lines(
         if span is None:
             continue
         cited.append(span)
-        quotes = [stretch.text[start:end] for start, end in stretch.highlight]
-        if not quotes and len(stretch.text) <= _MAX_MARKED_CHARS:
-            quotes = [stretch.text]
-        marked += [found for quote in quotes if (found := _find_text(text, quote, *span)) is not None]
+        marked += [found for quote in _list_quotes(stretch) if (found := _find_text(text, quote, *span)) is not None]
     if not cited:
         cited = [found for passage in passages if (found := _find_text(text, passage["text"])) is not None]
     marks = merge_spans(marked, len(text))
@@ -263,6 +312,12 @@ def _mark_lines(
         )
         for (number, line), start in zip(lines, starts, strict=False)
     ]
+
+
+def _list_quotes(stretch: Excerpt) -> list[str]:
+    """Return the deciding words of a stretch."""
+    quotes = [stretch.text[start:end] for start, end in stretch.highlight]
+    return quotes or [stretch.text] * (len(stretch.text) <= _MAX_MARKED_CHARS)
 
 
 def _locate_stretch(

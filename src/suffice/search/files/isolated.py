@@ -17,6 +17,7 @@ from suffice.errors import SufficeError
 from suffice.search.files import ocr
 from suffice.search.files.chunk import MAX_BYTES, Document, ScannedFile, UnreadableFile, get_suffix
 from suffice.search.files.decode import load_bytes
+from suffice.search.files.pdf import PagePicture
 from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
 from suffice.search.isolation.pool import choose_worker_count, get_pool
 
@@ -67,6 +68,16 @@ def read_isolated_text(text: str, name: str, check_cancelled: Callable[[], None]
         [IsolatedJob(f"{_READER}:read_data", (data, name), get_limits(name, len(data)))], Document, check_cancelled
     )
     return _check_result(result, name)
+
+
+def draw_isolated(path: Path, page: int, quotes: Sequence[tuple[str, str]]) -> PagePicture:
+    """Return a page of a PDF file as a picture with the boxes of quotes."""
+    limits = get_limits(path.name, path.stat().st_size)
+    job = IsolatedJob("suffice.search.files.pdf:render_page", (str(path), page, quotes), limits)
+    try:
+        return get_pool().run(job, PagePicture)
+    except JobFailed as error:
+        raise UnreadableFile(f"{path} {error}") from error
 
 
 def get_limits(name: str, size: int) -> Limits:

@@ -1,5 +1,9 @@
-"""PDF files as chunks with page numbers. PDFium extracts the text; ``ocr`` reads scanned pages if the caller wants it."""
+"""PDF files as chunks with page numbers, and a page as a picture with the places of words in it.
 
+PDFium extracts the text and draws the page; ``ocr`` reads scanned pages if the caller wants it.
+"""
+
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,14 +12,18 @@ from typing import Any
 
 from suffice.search.files import ocr
 from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, ScannedFile, UnreadableFile
+from suffice.search.files.decode import load_bytes
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
 
+Box = tuple[float, float, float, float]
 _PDFIUM_LOCK = Lock()  # PDFium is not thread-safe, not even across documents.
 _SENTENCE_ENDS = frozenset(".!?:")
 _HEADING_WIDTH = 0.7  # Of the longest line of the page.
 _HEADING_WORDS = 10
 _MIN_SECTION_CHARS = 200  # A shorter section stays with the next one.
+_PICTURE_WIDTH = 1200  # Pixels.
+_MAX_PICTURE_PIXELS = 3_000_000  # A page may be many metres long.
 _OCR_HINT = "install OCR with: pip install 'suffice[ocr]'"
 
 
@@ -24,6 +32,16 @@ class _PdfPage:
     number: int
     text: str
     is_scanned: bool = False  # It has pictures and no text of its own.
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page as a PNG file, and the boxes of words: left, top, width and height as fractions of the page."""
+
+    png: bytes
+    width: int
+    height: int
+    boxes: list[Box]
 
 
 def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: bool = False) -> Document:
@@ -55,6 +73,61 @@ def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: boo
     raise ScannedFile(
         f"{path} looks scanned: its pages are pictures without text; {_OCR_HINT}, or run OCR on it first."
     )
+
+
+def render_page(path: str, number: int, quotes: Sequence[tuple[str, str]]) -> PagePicture:
+    """Return a page with the boxes of quotes, each given with the longer stretch in which it stands."""
+    import pypdfium2
+
+    with _PDFIUM_LOCK:
+        try:
+            with pypdfium2.PdfDocument(load_bytes(Path(path))) as document:
+                page = document[number - 1]
+                width, height = page.get_size()
+                scale = min(_PICTURE_WIDTH / width, (_MAX_PICTURE_PIXELS / width / height) ** 0.5)
+                bitmap = page.render(scale=scale, rev_byteorder=True)
+                boxes = _find_boxes(page, quotes, bitmap)
+                return PagePicture(_encode_png(bitmap.to_numpy()), bitmap.width, bitmap.height, boxes)
+        except (pypdfium2.PdfiumError, IndexError, ZeroDivisionError) as error:
+            raise UnreadableFile(f"Page {number} of {path} cannot be drawn ({error}).") from error
+
+
+def _encode_png(pixels: Any) -> bytes:
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row[:, :3].tobytes() for row in pixels)  # Each row begins with its filter: none.
+    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes((8, 2, 0, 0, 0))
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(body).to_bytes(4, "big") + name + body + zlib.crc32(name + body).to_bytes(4, "big") for name, body in parts
+    )
+
+
+def _find_boxes(page: Any, quotes: Sequence[tuple[str, str]], bitmap: Any) -> list[Box]:
+    """Find quotes by their letters and digits, because PDFium adds line ends and marks hyphens."""
+    from pypdfium2.raw import FPDFText_GetUnicode
+
+    textpage, place = page.get_textpage(), bitmap.get_posconv(page).to_bitmap
+    chars = [chr(FPDFText_GetUnicode(textpage, i)) for i in range(textpage.count_chars())]
+    positions = [i for i, char in enumerate(chars) if char.isalnum()]
+    text = "".join(chars[i] for i in positions)
+    lines: list[Box] = []
+    for quote, stretch in quotes:
+        needle, context = ("".join(filter(str.isalnum, part)) for part in (quote, stretch))
+        at = text.find(needle, max(0, text.find(context)))
+        if not needle or at < 0:
+            continue
+        first, last = positions[at], positions[at + len(needle) - 1]
+        boxes: list[Box] = []
+        for i in range(textpage.count_rects(first, last - first + 1)):
+            left, bottom, right, top = textpage.get_rect(i)
+            (x1, x2), (y1, y2) = (sorted(ends) for ends in zip(place(left, bottom), place(right, top), strict=True))
+            if boxes and y1 < boxes[-1][3] and y2 > boxes[-1][1]:  # A line has a rectangle for each of its fonts.
+                x, y, right_end, low_end = boxes.pop()
+                x1, y1, x2, y2 = min(x, x1), min(y, y1), max(right_end, x2), max(low_end, y2)
+            boxes.append((x1, y1, x2, y2))
+        lines += boxes
+    width, height = bitmap.width, bitmap.height
+    return [(x1 / width, y1 / height, (x2 - x1) / width, (y2 - y1) / height) for x1, y1, x2, y2 in lines]
 
 
 def _make_title(title: str, page: _PdfPage) -> str:

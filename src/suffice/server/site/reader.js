@@ -1,7 +1,7 @@
-// Opens a source of the report: the document around the cited lines, with the deciding words marked.
+// Opens a source of the report with the deciding words marked: a PDF as its page, an office file laid out, others by lines.
 
 import * as api from "./api.js";
-import { byId, element } from "./dom.js";
+import { byId, element, parseDocument } from "./dom.js";
 
 const MORE_LINES = 300;
 
@@ -13,10 +13,10 @@ export function attach(report, run) {
       if (!fold.open || fold.dataset.loaded) return;
       fold.dataset.loaded = "yes";
       try {
-        const source = await api.get(`/jobs/${run}/sources/${number}`);
+        const source = await api.get(`/jobs/${run}/sources/${number}?page=true`);
         if (!source.lines.length) return;
         fold.replaceChildren(fold.querySelector("summary"), ...show(source, run, number));
-        scrollToCited(fold);
+        scrollToDeciding(fold);
       } catch {
         delete fold.dataset.loaded;
       }
@@ -37,21 +37,34 @@ function show(source, run, number) {
   };
   const actions = element("p", { className: "reader-actions" }, larger, back,
     source.remark ? element("span", { className: "hint" }, source.remark) : null);
-  return [text(source), actions];
+  return [...content(source), actions];
 }
 
 async function openLarger(run, number) {
-  const source = await api.get(`/jobs/${run}/sources/${number}?context=${MORE_LINES}`);
+  const source = await api.get(`/jobs/${run}/sources/${number}?context=${MORE_LINES}&page=true`);
   byId("larger-title").textContent = source.title || source.location;
   byId("larger-place").textContent = source.location;
-  byId("larger-text").replaceChildren(text(source));
+  byId("larger-text").replaceChildren(...content(source));
   byId("larger").showModal();
-  scrollToCited(byId("larger"));
+  scrollToDeciding(byId("larger"));
 }
 
-function text(source) {
+function content(source) {
   const label = `${source.title || source.location}, around the cited place`;
-  return element("div", { className: "reader", tabIndex: 0, role: "group", ariaLabel: label }, ...source.lines.map(line));
+  const box = (className, ...children) => element("div", { className: `reader ${className}`, tabIndex: 0, role: "group", ariaLabel: label }, ...children);
+  if (source.html) return [box("laid-out", ...parseDocument(source.html, "text/html"))];
+  const text = box("", ...source.lines.map(line));
+  if (!source.page) return [text];
+  return [box("drawn", page(source.page)), element("details", { className: "page-text" }, element("summary", {}, "The page as text"), text)];
+}
+
+function page({ number, width, height, image, boxes }) {
+  const marks = boxes.map(([left, top, boxWidth, boxHeight]) => {
+    const mark = element("mark", { className: "hit" });
+    mark.style.cssText = `left:${left * 100}%;top:${top * 100}%;width:${boxWidth * 100}%;height:${boxHeight * 100}%`;
+    return mark;
+  });
+  return element("div", { className: "sheet" }, element("img", { src: image, width, height, alt: `Page ${number}` }), ...marks);
 }
 
 function line({ number, text: content, cited, marks }) {
@@ -66,8 +79,12 @@ function line({ number, text: content, cited, marks }) {
   return element("p", { className: classes }, element("b", {}, number === null ? "" : String(number)), element("span", { dir: "auto" }, ...parts));
 }
 
-function scrollToCited(container) {
+function scrollToDeciding(container) {
   const reader = container.querySelector(".reader");
-  const first = reader.querySelector("p.cited");
-  if (first) reader.scrollTop = first.offsetTop - reader.offsetTop - 3 * first.offsetHeight;
+  const first = reader.querySelector("mark") ?? reader.querySelector(".cited");
+  if (!first) return;
+  const place = first.getBoundingClientRect();
+  const frame = reader.getBoundingClientRect();
+  reader.scrollTop += place.top - frame.top - frame.height / 3;
+  if (place.right > frame.right) reader.scrollLeft += place.left - frame.left - 16;
 }
