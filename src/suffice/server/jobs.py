@@ -189,6 +189,7 @@ def _summarize_run(stored: StoredRun) -> dict[str, Any]:
         "priority": Priority(stored.priority).name.lower(),
         "created": _format_time(stored.created),
         "finished": None if stored.finished is None else _format_time(stored.finished),
+        "ending": None if stored.report is None else json.loads(stored.report)["status"],
     }
 
 

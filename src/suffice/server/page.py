@@ -1,36 +1,31 @@
 """The web page at ``/``: its files, the choices it offers, and a finished report as HTML."""
 
 import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Response
+from msgspec import to_builtins
 
 from suffice import plugins, settings
 from suffice.engine.presets import list_strategies
+from suffice.errors import SufficeError
+from suffice.search.files.isolated import read_isolated
+from suffice.search.files.walk import list_files
 from suffice.server.dependencies import ClientDep, OwnedRunDep, ServiceDep
 from suffice.server.errors import ApiError, document_errors
 
 router = APIRouter()
 
+_ERRORS = document_errors(401, 429, 500)
 _MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-_PAGE_ASSETS = (
-    *(
-        "page.css",
-        "page.js",
-        "api.js",
-        "dom.js",
-        "ask.js",
-        "history.js",
-        "run.js",
-        "reader.js",
-        "export.js",
-        "whatif.js",
-    ),
-)
 _REPORT_ASSETS = ("report.css", "report.js")  # The page embeds the report with its own style and script.
+_MAX_EXAMPLES = 3
+_MAX_EXAMPLE_BYTES = 200_000  # A file that is read for an example is small.
 
 
 @router.get("/", include_in_schema=False)
@@ -40,12 +35,12 @@ async def get_page() -> Response:
 
 @router.get("/static/{name}", include_in_schema=False)
 async def get_static(name: str) -> Response:
-    if name not in (*_REPORT_ASSETS, *_PAGE_ASSETS):
+    if name not in _load_assets():
         raise ApiError(404, f"There is nothing at /static/{name}")
     return _asset_response(name)
 
 
-@router.get("/parts", summary="What a request may choose from", responses=document_errors(401, 429, 500))
+@router.get("/parts", summary="What a request may choose from", responses=_ERRORS)
 async def list_parts(service: ServiceDep, client: ClientDep) -> dict[str, Any]:
     gates = {name: plugins.load_plugin("gates", name) for name in plugins.list_plugins("gates")}
     return {
@@ -59,8 +54,18 @@ async def list_parts(service: ServiceDep, client: ClientDep) -> dict[str, Any]:
             for name, paths in service.worker.collections.items()
         },
         "web": service.allows_web,
-        "gates": [{"name": name, "promise": gate.promise, "dials": _list_dials(gate)} for name, gate in gates.items()],
+        "gates": [
+            {"name": name, "promise": gate.promise, "dials": to_builtins(gate.dials)} for name, gate in gates.items()
+        ],
     }
+
+
+@router.get(
+    "/collections", summary="The size and age of each collection, and questions to begin with", responses=_ERRORS
+)
+async def describe_collections(service: ServiceDep, client: ClientDep) -> dict[str, Any]:
+    """`changed` is the time of the newest file in seconds since 1970; `files` counts local files only."""
+    return await asyncio.to_thread(_describe_collections, service.worker.collections)
 
 
 @router.get(
@@ -84,17 +89,39 @@ def _render_report(text: str) -> str:
     return render_html(loads(text))
 
 
-def _list_dials(gate: Any) -> list[dict[str, Any]]:
-    import msgspec
+def _describe_collections(collections: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    described, examples = [], []
+    for name, paths in collections.items():
+        try:
+            listed = list_files([Path(path) for path in paths if "://" not in path]).files
+            changed = max((path.stat().st_mtime for path in listed), default=None)
+        except (SufficeError, OSError):
+            listed, changed = (), None  # A run says what is wrong with the folder.
+        described.append({"name": name, "files": len(listed), "changed": changed})
+        examples += list(islice(_suggest_questions(listed), _MAX_EXAMPLES))
+    return {"collections": described, "examples": examples[:_MAX_EXAMPLES]}
 
-    return [msgspec.to_builtins(dial) for dial in gate.dials]
+
+def _suggest_questions(listed: Sequence[Path]) -> Iterator[str]:
+    """Yield a question for each of the first files: about its second section, or about the whole file."""
+    for path in listed[: 4 * _MAX_EXAMPLES]:
+        try:
+            chunks = read_isolated(path).chunks if path.stat().st_size <= _MAX_EXAMPLE_BYTES else []
+        except (SufficeError, OSError):
+            continue
+        title, section = next((chunk.title.split(" > ")[:2] for chunk in chunks if " > " in chunk.title), ("", ""))
+        if section:
+            yield f"What does “{title}” say about “{section.lstrip('0123456789. ')}”?"
+        elif chunks:
+            yield f"What are the main points of {path.name}?"
 
 
 @cache
-def _read_asset(name: str) -> bytes:
-    folder = files("suffice.report") if name in _REPORT_ASSETS else files("suffice.server") / "site"
-    return (folder / name).read_bytes()
+def _load_assets() -> dict[str, bytes]:
+    site = (files("suffice.server") / "site").iterdir()
+    report = (files("suffice.report") / name for name in _REPORT_ASSETS)
+    return {asset.name: asset.read_bytes() for asset in chain(site, report)}
 
 
 def _asset_response(name: str) -> Response:
-    return Response(_read_asset(name), media_type=_MEDIA_TYPES[name.rsplit(".", 1)[1]])
+    return Response(_load_assets()[name], media_type=_MEDIA_TYPES[name.rsplit(".", 1)[1]])

@@ -13,7 +13,7 @@ from suffice.jobs.store import RunStatus
 from suffice.options import OPTIONS, RunOptions, resolve_aliases
 from suffice.server.errors import ErrorDetail
 from suffice.server.request_options import GateText, Name, option_fields
-from suffice.types import ClosestPassage, Excerpt, Source
+from suffice.types import ClosestPassage, Excerpt, Source, Status
 
 SEARCH_OPTIONS = ("web", "k", "alpha")
 RUN_OPTIONS = (
@@ -198,6 +198,7 @@ class JobSummary(BaseModel):
     priority: PriorityName
     created: str
     finished: str | None
+    ending: Status | None = Field(description="How the run ended for the reader, if it has a report.")
 
 
 class Job(JobSummary):

@@ -1,5 +1,7 @@
 // The server's HTTP interface as functions. An API key is stored in this tab only.
 
+import { lossSignal, whenConnected } from "./connection.js";
+
 const KEY = "suffice-key";
 
 export class ApiError extends Error {
@@ -25,7 +27,9 @@ async function askForKey() {
 }
 
 async function call(path, options = {}) {
-  const response = await fetch(path, { ...options, headers: headers(options.headers) });
+  const response = await fetch(path, { ...options, headers: headers(options.headers) }).catch((error) => {
+    throw options.signal?.aborted ? error : new ApiError("The service cannot be reached. Try again when the connection is back.", 503);
+  });
   if (response.ok) return response;
   if (response.status === 401) {
     sessionStorage.removeItem(KEY);
@@ -51,8 +55,9 @@ export const post = async (path, body) =>
 export async function* events(path, signal) {
   let last = "";
   for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
+    await whenConnected();
     try {
-      const response = await call(path, { signal, headers: last ? { "Last-Event-ID": last } : {} });
+      const response = await call(path, { signal: AbortSignal.any([signal, lossSignal()]), headers: last ? { "Last-Event-ID": last } : {} });
       for await (const event of parseEvents(response.body)) {
         pause = 500;
         if (event.id) last = event.id;

@@ -1,7 +1,7 @@
 // The question form: where to look, the settings, and starting a run.
 
 import * as api from "./api.js";
-import { byId, element } from "./dom.js";
+import { byId, element, pluralize } from "./dom.js";
 
 const TIERS = { auto: "as the question needs", simple: "quick", standard: "standard", deep: "deep" };
 const DEFAULTS = { tier: "standard", strategy: "auto", memory: "", stop: "" };
@@ -25,14 +25,10 @@ export function prepare(parts, showError) {
   });
   for (const box of [byId("question"), byId("follow-question")]) {
     box.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      event.target.form.requestSubmit();
     });
-  }
-  for (const example of document.querySelectorAll(".example")) {
-    example.onclick = () => {
-      byId("question").value = example.textContent;
-      byId("question").focus();
-    };
   }
   byId("settings-button").onclick = () => byId("settings").showModal();
   byId("settings-done").onclick = () => byId("settings").close();
@@ -42,6 +38,7 @@ export function prepare(parts, showError) {
     showEstimate();
   });
   showEstimate();
+  describeCollections();
 }
 
 // Start a run and show it; the button of the form waits for the answer of the server.
@@ -72,6 +69,10 @@ async function showEstimate() {
   try {
     const body = { question: "What will it cost?", options: chosenSettings(), complexity_tier: byId("tier").value };
     const found = await api.post("/estimate", body);
+    byId("model-line").hidden = false;
+    byId("model-line").textContent = found.model === "extractive"
+      ? "No language model is used: the answer is quoted from what is found."
+      : `The answer is written by ${found.model}.`;
     line.textContent = found.text;
     line.hidden = !found.calls.high;
   } catch {
@@ -80,7 +81,7 @@ async function showEstimate() {
 }
 
 function showCollections(parts) {
-  const boxes = parts.collections.map((name) => checkbox("collections", name, name, describeFolders(name, parts.folders?.[name])));
+  const boxes = parts.collections.map((name) => checkbox("collections", name, name, (parts.folders[name] ?? []).join(", ")));
   if (parts.web) boxes.push(checkbox("web", "web", "the web", "a search service that the operator chose", !boxes.length));
   byId("where").append(...boxes);
   byId("ask").querySelector("button.main").disabled = !boxes.length;
@@ -89,9 +90,31 @@ function showCollections(parts) {
   }
 }
 
-function describeFolders(name, folders = []) {
-  const shown = folders.filter((folder) => folder && folder !== name);
-  return shown.length ? `files of ${shown.slice(0, 3).join(", ")}${shown.length > 3 ? " and more" : ""}` : "files of this collection";
+// Add the size and age of each collection, and questions that its files can answer. It may take a while to list the files.
+async function describeCollections() {
+  const { collections, examples } = await api.get("/collections").catch(() => ({ collections: [], examples: [] }));
+  for (const { name, files, changed } of collections) {
+    const hint = byId("where").querySelector(`input[value="${CSS.escape(name)}"] ~ .hint`);
+    if (hint && files) hint.append(` · ${pluralize(files, "file")}, newest ${formatAge(changed)}`);
+  }
+  byId("examples").append(...examples.map(example));
+  byId("examples").hidden = !examples.length;
+}
+
+function example(question) {
+  const button = element("button", { type: "button", className: "example", dir: "auto" }, question);
+  button.onclick = () => {
+    byId("question").value = question;
+    byId("question").focus();
+  };
+  return button;
+}
+
+function formatAge(seconds) {
+  const minutes = (seconds - Date.now() / 1000) / 60;
+  const [unit, length] = Object.entries({ year: 525600, month: 43800, day: 1440, hour: 60, minute: 1 })
+    .find(([, length]) => Math.abs(minutes) >= length) ?? ["minute", 1];
+  return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.trunc(minutes / length), unit);
 }
 
 function checkbox(name, value, label, hint, checked = true) {

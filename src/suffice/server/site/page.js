@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import * as ask from "./ask.js";
+import * as connection from "./connection.js";
 import { byId } from "./dom.js";
 import * as history from "./history.js";
 import * as run from "./run.js";
@@ -59,5 +60,10 @@ async function loadParts() {
   return found;
 }
 
+// A view that could not be loaded is loaded again. A run continues by itself.
+connection.onReturn(() => {
+  if (!byId("problem").hidden || !parts) route();
+});
+connection.watch();
 addEventListener("hashchange", route);
 route();

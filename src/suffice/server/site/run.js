@@ -8,8 +8,11 @@ import * as reader from "./reader.js";
 import * as whatif from "./whatif.js";
 
 const MAX_SHOWN_QUERY = 120;
+const MAX_SHOWN_PASSAGE = 600;
 let current = null;
 let shownRun = null;
+let began = 0;
+setInterval(showElapsed, 1000);
 
 export function prepare(showError) {
   byId("follow").addEventListener("submit", (event) => {
@@ -40,7 +43,8 @@ export async function show(id) {
 
 // The question is known before the first event: a run may wait for its turn.
 async function showQuestion(id, signal) {
-  const { task, waiting } = await api.get(`/jobs/${id}`).catch(() => ({}));
+  const { task, waiting, created } = await api.get(`/jobs/${id}`).catch(() => ({}));
+  if (created && !signal.aborted) began = Date.parse(created);
   if (task && !signal.aborted && !byId("run-title").textContent) showTitle(task);
   if (waiting && !signal.aborted) setStatus(`${waiting}.`);
 }
@@ -57,7 +61,11 @@ function clear(id) {
   byId("follow-question").value = "";
   byId("draft").hidden = true;
   byId("draft-text").textContent = "";
+  byId("draft").before(byId("live"));
   byId("live").hidden = false;
+  byId("live-title").className = "quiet";
+  byId("live-title").textContent = "Progress";
+  began = Date.now();
   setStatus("Starting …");
   const cancel = byId("cancel");
   cancel.hidden = false;
@@ -72,6 +80,13 @@ function clear(id) {
 function setStatus(text, isRunning = true) {
   byId("status").textContent = text;
   byId("view-run").classList.toggle("is-running", isRunning && Boolean(text));
+  showElapsed();
+}
+
+// Something moves as long as the run goes on, also for people who want no animation.
+function showElapsed() {
+  const isRunning = byId("view-run").classList.contains("is-running");
+  byId("elapsed").textContent = isRunning ? `${Math.max(0, Math.round((Date.now() - began) / 1000))} s` : "";
 }
 
 function showTitle(asked) {
@@ -104,7 +119,7 @@ const handlers = {
       heading(event),
       queries(event),
       element("p", { className: "hint" }, outcome(event, fresh.length)),
-      detailsList("What was found", fresh.map(passage)),
+      detailsList("What was found", fresh.map(passage), "found"),
       detailsList("Notes so far", notes.map((note) => `${note.text} ${note.handles.join(" ")}`)),
       detailsList(pluralize(open.length, "open question"), open));
     const old = byId(item.id);
@@ -134,19 +149,20 @@ const handlers = {
   },
 };
 
-const shorten = (text) => (text.length > MAX_SHOWN_QUERY ? `${text.slice(0, MAX_SHOWN_QUERY)}…` : text);
+const shorten = (text, limit = MAX_SHOWN_QUERY) => (text.length > limit ? `${text.slice(0, limit)}…` : text);
 
 const unused = (event) => (event.accepted === false ? ", not used" : "");
 
 const heading = (event) => element("h3", {}, `Round ${event.index}${unused(event)}`);
 
-const queries = (event) => bulletList(event.queries.map(shorten), "queries");
+const queries = (event) => bulletList(event.queries.map((query) => shorten(query)), "queries");
 
 const passage = (found) =>
-  element("span", {}, found.title || found.id, element("span", { className: "place" }, found.location ?? ""));
+  element("span", {}, found.title || found.id, element("span", { className: "place" }, found.location ?? ""),
+    element("blockquote", {}, shorten(found.text, MAX_SHOWN_PASSAGE)));
 
-const detailsList = (title, items) =>
-  items.length ? element("details", {}, element("summary", {}, title), bulletList(items)) : null;
+const detailsList = (title, items, className) =>
+  items.length ? element("details", { className }, element("summary", {}, title), bulletList(items)) : null;
 
 function outcome(event, fresh) {
   const found = fresh ? `Found ${pluralize(fresh, "new passage")}` : "Found nothing new";
@@ -162,6 +178,8 @@ async function finish(id, signal) {
   if (job.error) setStatus(`This run failed: ${job.error.message ?? job.error}`, false);
   else if (job.status === "cancelled") setStatus(job.report ? "You stopped this run." : "You stopped this run before it found anything.", false);
   else setStatus("", false);
+  const isStopped = job.status === "cancelled" && !job.report?.final_answer;
+  if (isStopped) showFound();
   if (!job.report) return;
   const parts = parseDocument(await api.text(`/jobs/${id}/report.html`), "text/html");
   if (signal.aborted) return;
@@ -171,9 +189,17 @@ async function finish(id, signal) {
     plain.append(...main.childNodes);
     main.replaceWith(plain);
   }
-  byId("live").hidden = true;
+  byId("live").hidden = !isStopped;
   byId("after").hidden = false;
   exports.show(job);
   reader.attach(byId("report"), id);
   whatif.attach(byId("report").querySelector("#why"), job.report.stop.rounds.length);
+}
+
+// A run that was stopped has no answer, but it has passages.
+function showFound() {
+  byId("report").after(byId("live"));
+  byId("live-title").className = "";
+  byId("live-title").textContent = "What was found before";
+  for (const fold of byId("rounds").querySelectorAll("details.found")) fold.open = true;
 }

@@ -10,21 +10,22 @@ let latestRequest = 0;
 
 export function prepare(parts) {
   gates = parts.gates;
-  byId("gate").replaceChildren(...gates.map((gate) => element("option", { value: gate.name }, gate.name)));
-  byId("gate").value = gates.some((gate) => gate.name === "worth") ? "worth" : gates[0]?.name;
+  const several = element("option", { value: "", disabled: true }, "as written below");
+  byId("gate").replaceChildren(several, ...gates.map((gate) => element("option", { value: gate.name }, gate.name)));
   byId("gate").onchange = choose;
-  byId("expression").oninput = schedule;
+  byId("expression").oninput = follow;
 }
 
 export function open(id) {
   run = id;
   byId("whatif").hidden = true;
-  choose();
+  showGate("worth");
 }
 
 // While a run goes on, the chart shows the run's own gate.
 export function showGate(expression) {
   byId("expression").value = expression;
+  follow();
 }
 
 // Show the section inside the report's explanation of the stop; its chart is drawn when that is unfolded.
@@ -37,28 +38,53 @@ export function attach(why, rounds) {
 
 function choose() {
   const gate = gates.find((each) => each.name === byId("gate").value);
-  if (!gate) return;
-  byId("dials").replaceChildren(...gate.dials.map(slider));
-  compose();
+  const given = gate.dials.map((dial) => `${dial.name}=${dial.usual}`).join(", ");
+  showGate(given ? `${gate.name}(${given})` : gate.name);
 }
 
-function slider(dial) {
-  const id = `dial-${dial.name}`;
-  const shown = element("output", { htmlFor: id }, String(dial.usual));
+// Return the known gates of an expression, each with its place and its settings.
+function findCalls() {
+  const calls = [];
+  for (const found of byId("expression").value.matchAll(/([a-z]\w*)(?:\(([^()]*)\))?/gi)) {
+    const gate = gates.find((each) => each.name === found[1]);
+    if (!gate) continue;
+    const given = (found[2] ?? "").split(",").map((part) => part.split("=").map((word) => word.trim()));
+    const values = given.filter(([name]) => name).map(([name, value], at) => (value === undefined ? [gate.dials[at]?.name, name] : [name, value]));
+    calls.push({ gate, start: found.index, end: found.index + found[0].length, values: new Map(values) });
+  }
+  return calls;
+}
+
+// Show the rule and the sliders of the expression.
+function follow() {
+  const calls = findCalls();
+  byId("gate").value = calls.length === 1 ? calls[0].gate.name : "";
+  byId("dials").replaceChildren(...calls.flatMap((call, at) => call.gate.dials
+    .filter((dial) => calls.length === 1 || call.values.has(dial.name) || call.gate.dials.length === 1)
+    .map((dial) => slider(dial, call, at, calls.length > 1 ? `${call.gate.name}: ` : ""))));
+  schedule();
+}
+
+function slider(dial, call, at, prefix) {
+  const id = `dial-${prefix ? `${at}-` : ""}${dial.name}`;
+  const value = call.values.get(dial.name) ?? dial.usual;
+  const shown = element("output", { htmlFor: id }, String(value));
   const input = element("input", { id, name: dial.name, type: "range", min: dial.low, max: dial.high, step: dial.step });
-  input.value = dial.usual;
+  input.value = value;
   input.oninput = () => {
     shown.textContent = input.value;
-    compose();
+    write(at, dial.name, input.value);
   };
-  return element("label", { htmlFor: id }, dial.name, shown, input);
+  return element("label", { htmlFor: id }, prefix, dial.name, shown, input);
 }
 
-function compose() {
-  const name = byId("gate").value;
-  const fields = [...byId("dials").querySelectorAll("input")];
-  const given = fields.map((each) => `${each.name}=${each.value}`).join(", ");
-  byId("expression").value = given ? `${name}(${given})` : name;
+// Write the value of a slider into its gate of the expression.
+function write(at, name, value) {
+  const { gate, start, end, values } = findCalls()[at];
+  values.set(name, value);
+  const given = [...values].map((pair) => pair.join("=")).join(", ");
+  const text = byId("expression").value;
+  byId("expression").value = `${text.slice(0, start)}${gate.name}(${given})${text.slice(end)}`;
   schedule();
 }
 
