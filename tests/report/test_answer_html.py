@@ -76,3 +76,11 @@ def test_a_claim_that_is_only_markup_changes_nothing() -> None:
         highlight_claims("<p>x</p>", [([renderer.render_inline(claim.text)], claim.support) for claim in claims])[0]
         == "<p>x</p>"
     )
+
+
+@pytest.mark.parametrize("figure", ["85 %", "85%", "85\u00a0€"])
+def test_a_verdict_does_not_split_a_figure_from_its_unit(figure: str) -> None:
+    sentence = f"The share of otters was {figure}"
+    text, found = highlight_claims(f"<p>{sentence}. More follows.</p>", [((sentence,), "supported")])
+    assert found == {1}
+    assert f"{figure}.✓" in Page(text).text

@@ -101,18 +101,3 @@ def test_it_is_well_formed_for_any_readings(readings: list[dict[str, float | Non
 )
 def test_sparkline(values: list[float | None], line: str) -> None:
     assert chart.render_sparkline(values) == line
-
-
-def test_heat_map_of_topics_over_rounds(stop: Stop) -> None:
-    assert chart.render_heat_map(stop) == ""
-    values = ({"coverage.topic.wings <x>": 0.2}, {"coverage.topic.wings <x>": 0.83, "coverage.topic.fuel": 0.5})
-    rounds = tuple(
-        replace(record, readings={**record.readings, **own})
-        for record, own in zip(stop.rounds[:2], values, strict=True)
-    )
-    drawn = chart.render_heat_map(replace(stop, rounds=rounds))
-    assert drawn.count("<rect") == 3
-    assert "0.83" in drawn
-    assert "wings &lt;x&gt;" in drawn
-    assert "style=" not in drawn
-    assert "fuel: unknown, 0.50" in drawn

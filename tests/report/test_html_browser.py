@@ -58,38 +58,23 @@ def test_it_prints_with_everything_expanded(browser: Browser, report: Report, tm
     page.close()
 
 
-def test_buttons_and_arrow_keys_step_through_the_rounds(browser: Browser, report: Report, tmp_path: Path) -> None:
+def test_the_stop_is_a_sentence_a_chart_and_its_promise_and_the_rest_is_behind_details(
+    browser: Browser, report: Report, tmp_path: Path
+) -> None:
     rounds = tuple(replace(record, found=(f"Page {record.index} (a.py:1-2)",)) for record in report.stop.rounds)
     path = tmp_path / "report.html"
     path.write_text(html.render_html(replace(report, stop=replace(report.stop, rounds=rounds))), encoding="utf-8")
-    page = browser.new_page()
+    page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(path.as_uri())
     page.click("#why > summary")
-    section = page.locator("#steps")
-
-    def get_open_step() -> str:
-        open_steps = section.locator("details.step[open] summary")
-        assert open_steps.count() == 1
-        return open_steps.inner_text().split(" · ")[0]
-
-    assert get_open_step() == "Round 1"
-    section.get_by_role("button", name="Next").click()
-    assert get_open_step() == "Round 2"
-    for _ in range(6):
-        page.keyboard.press("ArrowRight")
-    assert get_open_step() == "Round 5"
-    assert section.get_by_role("status").inner_text() == "Round 5 of 5"
-    page.keyboard.press("ArrowLeft")
-    assert get_open_step() == "Round 4"
-    without_script = browser.new_context(java_script_enabled=False).new_page()
-    without_script.goto(path.as_uri())
-    assert not without_script.get_by_role("button", name="Next").is_visible()
-    without_script.click("#why > summary")
-    without_script.locator("details.step summary").nth(2).click()
-    assert without_script.locator("details.step[open]").count() == 1
-    assert without_script.get_by_text("Page 3 (a.py:1-2)").is_visible()
-    page.close()
-    without_script.close()
+    assert page.locator("#why svg").filter(visible=True).count() == 1
+    assert page.get_by_text("How sure is this stop?").is_visible()
+    assert not page.locator("#why table, #why code").filter(visible=True).count()
+    page.click("#why-details > summary")
+    assert page.locator("#why table").is_visible()
+    page.locator("details.step summary").nth(2).click()
+    assert page.get_by_text("Page 3 (a.py:1-2)").is_visible()
+    page.context.close()
 
 
 def test_a_citation_opens_the_cited_passage_inside_the_report(browser: Browser, report: Report, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The web page in a real browser: ask, follow, cancel, reload, replay, read citations; by keyboard and on a phone."""
 
 import asyncio
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,8 @@ def test_every_view_passes_an_accessibility_check(browser: Browser, service, wid
         page.locator("#answer .cite").first.click()
         expect(page.locator(".reader")).to_be_visible()
         page.click("#why > summary")
+        page.click("#why-details > summary")
+        page.click("#whatif > summary")
         expect(page.locator("#whatif-chart svg")).to_be_visible()
         page.click("#claims > summary")
         assert violations(page) == []
@@ -80,6 +83,110 @@ def test_rounds_appear_during_the_run_and_it_can_be_cancelled(page: Page, servic
     expect(page.locator("#status")).to_contain_text("You stopped this run")
     expect(page.locator("#cancel")).to_be_hidden()
     expect(page.locator("#view-run")).not_to_contain_text("failed")
+    expect(page.locator("#rounds blockquote").first).to_contain_text("decoded by Karl von Frisch")
+    page.click("text=Earlier runs")
+    expect(page.locator("#runs li").first).to_contain_text("stopped")
+
+
+def test_a_lost_connection_is_shown_and_mends_itself(browser: Browser, service) -> None:
+    bees = [make_passage(f"b{n}", f"The waggle dance of hive {n} was decoded by Karl von Frisch.") for n in range(30)]
+    service.overrides.search = SlowSearch(bees)
+    context = browser.new_context(base_url=service.url)
+    page = context.new_page()
+    ask(page)
+    expect(page.locator("#rounds li").first).to_be_visible()
+    context.set_offline(True)
+    expect(page.locator("#connection")).to_be_visible(timeout=20_000)
+    context.set_offline(False)
+    expect(page.locator("#connection")).to_be_hidden()
+    expect_report(page)
+    expect(page.locator("#answer")).to_contain_text("Karl von Frisch")
+    context.set_offline(True)
+    page.goto("/#/runs")
+    expect(page.locator("#problem")).to_contain_text("cannot be reached")
+    context.set_offline(False)
+    expect(page.locator("#runs a").first).to_be_visible()
+    expect(page.locator("#problem")).to_be_hidden()
+    context.close()
+
+
+def test_time_goes_on_while_the_answer_is_made(page: Page, service) -> None:
+    service.overrides.search = SlowSearch([make_passage("b1", "The waggle dance was decoded by Karl von Frisch.")])
+    service.overrides.search.seconds = 4.0
+    ask(page)
+    expect(page.locator("#elapsed")).to_have_text("1 s")
+    expect(page.locator("#elapsed")).to_have_text("3 s")
+    page.click("#cancel")
+    expect(page.locator("#cancel")).to_be_hidden()
+
+
+@pytest.fixture
+def otters(browser: Browser, service) -> Iterator[None]:
+    """A PDF file and a Word file in the collection of the service."""
+    folder = Path(service.worker.collections["default"][0])
+    sheet = browser.new_page()
+    sheet.set_content(
+        "<title>Survey</title>" + "<p>Nothing happened.</p>" * 20 + "<p>The wardens counted 41 otters.</p>"
+    )
+    sheet.pdf(path=folder / "survey.pdf")
+    sheet.close()
+    words = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    body = "".join(
+        f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
+        for style, text in (("Heading2", "Safety"), ("", "The ferry carries 60 passengers."))
+    )
+    with zipfile.ZipFile(folder / "ferry.docx", "w") as archive:
+        archive.writestr("word/document.xml", f"<w:document {words}><w:body>{body}</w:body></w:document>")
+    yield
+    (folder / "survey.pdf").unlink()
+    (folder / "ferry.docx").unlink()
+
+
+def test_a_pdf_opens_as_its_page_with_the_words_marked(page: Page, otters: None) -> None:
+    ask(page, "How many otters did the wardens count?")
+    expect_report(page)
+    page.locator("#answer .cite").first.click()
+    expect(page.locator("#source-1 .sheet img")).to_be_visible()
+    assert page.locator("#source-1 .sheet img").evaluate("picture => picture.naturalWidth") > 600
+    mark = page.locator("#source-1 .sheet mark").first
+    expect(mark).to_be_in_viewport()
+    # The words are dark on the picture: the box of the mark has ink, and the same box beside the text has none.
+    ink = """mark => {
+        const picture = mark.parentElement.querySelector("img"), canvas = document.createElement("canvas");
+        canvas.width = picture.naturalWidth, canvas.height = picture.naturalHeight;
+        const context = canvas.getContext("2d");
+        context.drawImage(picture, 0, 0);
+        const [left, top, width, height] = ["left", "top", "width", "height"].map((side) => parseFloat(mark.style[side]) / 100);
+        const count = (x) => context.getImageData(x * canvas.width, top * canvas.height, width * canvas.width, height * canvas.height)
+            .data.filter((value, at) => at % 4 === 0 && value < 128).length;
+        return [count(left), count(0.9)];
+    }"""
+    inside, beside = mark.evaluate(ink)
+    assert inside > 0
+    assert beside == 0
+    page.click("#source-1 .page-text summary")
+    expect(page.locator("#source-1 .page-text")).to_contain_text("41 otters")
+    assert violations(page) == []
+
+
+def test_a_word_file_is_laid_out(page: Page, otters: None) -> None:
+    ask(page, "How many passengers does the ferry carry?")
+    expect_report(page)
+    page.locator("#answer .cite").first.click()
+    expect(page.locator("#source-1 .reader h3")).to_have_text("Safety")
+    expect(page.locator("#source-1 .reader mark").first).to_contain_text("60")
+    expect(page.locator("#source-1")).not_to_contain_text("##")
+
+
+def test_the_page_describes_what_it_searches(page: Page, otters: None) -> None:
+    page.goto("/")
+    expect(page.locator("#where label")).to_contain_text("4 files, newest")
+    expect(page.locator("#model-line")).to_contain_text("No language model")
+    example = page.locator(".example").first
+    question = example.inner_text()
+    assert any(name in question for name in ("bees.txt", "bridge.txt", "survey.pdf", "ferry.docx"))
+    example.click()
+    expect(page.locator("#question")).to_have_value(question)
 
 
 def test_reload_during_a_run_continues_with_it(page: Page, service) -> None:
@@ -98,20 +205,38 @@ def test_earlier_runs_are_listed_and_can_be_opened(page: Page) -> None:
     ask(page)
     expect_report(page)
     page.click("text=Earlier runs")
+    expect(page.locator("#runs li").first).to_contain_text("answered")
     page.locator("#runs a", has_text=QUESTION).first.click()
     expect_report(page)
+
+
+def test_an_earlier_run_can_be_deleted(page: Page, service) -> None:
+    run = service.run("Who opened the Forth Bridge in 1890?").headers["x-run"]
+    page.goto("/#/runs")
+    row = page.locator("#runs li", has_text="opened the Forth Bridge")
+    row.get_by_role("button").click()
+    expect(row).to_be_visible()
+    row.get_by_role("button").click()
+    expect(row).to_have_count(0)
+    assert service.client.get(f"/jobs/{run}").status_code == 404
 
 
 def test_another_gate_can_be_tried(page: Page) -> None:
     ask(page)
     expect_report(page)
     page.click("#why > summary")
+    page.click("#whatif > summary")
     page.select_option("#gate", "fixed")
     page.locator("#dial-k").fill("1")
     expect(page.locator("#expression")).to_have_value("fixed(k=1)")
     expect(page.locator("#whatif-result")).to_contain_text("fixed(1) would have stopped it after round 1")
     expect(page.locator("#whatif-chart svg")).to_be_visible()
     assert page.locator("#whatif-chart svg").get_attribute("viewBox").startswith("0 0 760"), "not the chart for phones"
+    page.fill("#expression", "fixed(k=2) | exhaustion(p=3)")
+    expect(page.locator("#dials input").first).to_have_value("2")
+    expect(page.locator("#dials")).to_contain_text("exhaustion: p3")
+    page.locator("#dials input").first.fill("1")
+    expect(page.locator("#expression")).to_have_value("fixed(k=1) | exhaustion(p=3)")
     page.fill("#expression", "nonsense(")
     expect(page.locator("#whatif-result")).to_contain_text("nonsense")
     page.fill("#expression", "worth(file='/etc/passwd')")
@@ -187,11 +312,15 @@ def test_earlier_runs_can_be_searched(page: Page, service) -> None:
 def test_keyboard_is_enough(page: Page) -> None:
     page.goto("/")
     expect(page.locator("#question")).to_be_focused()
-    page.keyboard.type(QUESTION)
-    page.keyboard.press("Control+Enter")
-    expect_report(page)
-    page.locator("#why > summary").focus()
+    page.keyboard.type("Who decoded")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("the waggle dance?")
+    expect(page.locator("#question")).to_have_value("Who decoded\nthe waggle dance?")
     page.keyboard.press("Enter")
+    expect_report(page)
+    for fold in ("#why", "#whatif"):
+        page.locator(f"{fold} > summary").focus()
+        page.keyboard.press("Enter")
     page.locator("#gate").focus()
     page.keyboard.type("fixed")
     expect(page.locator("#expression")).to_have_value("fixed(k=3)")

@@ -31,7 +31,8 @@ _ALLOWED_TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td", "a"),
 }
 _INLINE_TAG = re.compile(r"</?(em|strong|s|code|a|br)\b")
-_CLOSING_PUNCTUATION = re.compile(r"""[.!?…,;:"'”’»)\]。！？]*""")
+# A unit belongs to the figure before it, as in ``85 %``.
+_CLOSING_PUNCTUATION = re.compile(r"""(?:\s?[%‰°′″€$£¥]\w?)?[.!?…,;:"'”’»)\]。！？]*""")
 _BLOCK_BOUNDARY = "\n"
 _MIN_MATCH_CHARS = 6  # Letters and digits of a claim; shorter texts match by chance.
 

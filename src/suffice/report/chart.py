@@ -13,7 +13,6 @@ from math import ceil
 from suffice.report.timeline import (
     get_reading_series,
     get_reading_thresholds,
-    get_topic_series,
     list_stopping_verdicts,
     select_readings,
 )
@@ -52,13 +51,13 @@ def render_sparkline(values: Sequence[float | None]) -> str:
     return "".join(blocks)
 
 
-def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart") -> str:
+def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart", limit: int = 6) -> str:
     """Return the chart as an inline ``<svg>``, empty if no round has a reading.
 
     ``width`` is the width of the view box in units of its text, so a narrow screen needs its own, narrower chart.
-    ``prefix`` makes the element ids unique if a page contains several charts.
+    ``prefix`` makes the element ids unique if a page contains several charts. ``limit`` is the number of readings.
     """
-    names = select_readings(stop)
+    names = select_readings(stop, limit)
     if not names:
         return ""
     layout = _ChartLayout(width, len(stop.rounds), len(names))
@@ -74,50 +73,6 @@ def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart") -> str:
         f'<defs><pattern id="{prefix}-hatch" width="7" height="7" patternUnits="userSpaceOnUse" '
         f'patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="7" stroke="{_MUTED_COLOR}" stroke-opacity="0.45" '
         f'stroke-width="1.5"/></pattern></defs>{"".join(body)}</svg>'
-    )
-
-
-def render_heat_map(stop: Stop, *, width: int = 760, prefix: str = "topics") -> str:
-    """Return how well each topic was covered after each round as an inline ``<svg>``; empty without an outline."""
-    topics = get_topic_series(stop)
-    if not topics:
-        return ""
-    layout = _ChartLayout(width, len(stop.rounds), len(topics))
-    row_height, cell_height = (30, 26) if layout.is_wide else (48, 26)
-    height = _TOP_MARGIN + row_height * len(topics)
-    label_chars = int((layout.label_width if layout.is_wide else width) / _CHAR_WIDTH) - 2
-    body = [
-        _draw_text(layout.column_x(i), 18, str(record.index), fill=_TEXT_COLOR, extra=' text-anchor="middle"')
-        for i, record in enumerate(stop.rounds)
-    ]
-    for row, (topic, values) in enumerate(topics.items()):
-        bottom = _TOP_MARGIN + (row + 1) * row_height - 2
-        name = to_one_line(topic)
-        shown = name if len(name) <= label_chars else f"{name[: label_chars - 1]}…"
-        label_y = bottom - 9 if layout.is_wide else bottom - cell_height - 4
-        body.append(_draw_text(4, label_y, shown, fill=_TEXT_COLOR))
-        body += (_draw_cell(layout, i, bottom, cell_height, value) for i, value in enumerate(values))
-    described = ". ".join(
-        f"{topic}: {', '.join('unknown' if value is None else f'{value:.2f}' for value in values)}"
-        for topic, values in topics.items()
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-labelledby="{prefix}-title {prefix}-desc" font-family="system-ui, sans-serif" font-size="13">'
-        f'<title id="{prefix}-title">How well each topic was covered after each round, from 0 to 1</title>'
-        f'<desc id="{prefix}-desc">{escape(to_one_line(described))}</desc>{"".join(body)}</svg>'
-    )
-
-
-def _draw_cell(layout: "_ChartLayout", column: int, bottom: float, height: float, value: float | None) -> str:
-    x, wide = layout.column_x(column), layout.column_width
-    if value is None:
-        return _draw_text(x, bottom - 9, "–", fill=_MUTED_COLOR, extra=' text-anchor="middle"')
-    opacity = 0.75 * min(1.0, max(0.0, value))  # Text in the page's colour stays readable on the darkest cell.
-    return (
-        f'<rect x="{x - wide / 2 + 1:.1f}" y="{bottom - height:.1f}" width="{max(1.0, wide - 2):.1f}" height="{height}" '
-        f'fill="{_ACCENT_COLOR}" fill-opacity="{opacity:.2f}"/>'
-        + _draw_text(x, bottom - 9, f"{value:.2f}", fill=_TEXT_COLOR, extra=' text-anchor="middle"')
     )
 
 

@@ -16,7 +16,8 @@ _BEGIN, _END = "\ufdd1", "\ufdd2"
 _MARKERS = re.compile(f"([{_BEGIN}{_END}])")
 # The readers make Markdown of the office files and books.
 MARKDOWN_FILE = re.compile(
-    r"\.(?:md|markdown|mdx|mkd|qmd|rmd|docx|docm|dotx|pptx|pptm|ppsx|potx|od[tp]|ot[tp]|rtf|epub)(?:[:#]|$)", re.IGNORECASE
+    r"\.(?:md|markdown|mdx|mkd|qmd|rmd|docx|docm|dotx|pptx|pptm|ppsx|potx|od[tp]|ot[tp]|rtf|epub)(?:[:#]|$)",
+    re.IGNORECASE,
 )
 _BLANK_LINES = re.compile(r"\n\s*\n")
 # A line of prose that goes on in the next one: PDF pages and text files are wrapped at a fixed width.

@@ -14,7 +14,7 @@ from html import escape
 
 from suffice.gates.explanation import PROMISE_TEXT, describe_sufficiency
 from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims
-from suffice.report.chart import render_chart, render_heat_map
+from suffice.report.chart import render_chart
 from suffice.report.excerpt_html import render_excerpt_text
 from suffice.report.file_links import make_source_link
 from suffice.report.markdown import (
@@ -42,7 +42,13 @@ from suffice.report.provenance import (
     parse_review,
     summarize_review,
 )
-from suffice.report.timeline import describe_outcome, get_reading_series, list_leaf_verdicts, select_readings
+from suffice.report.timeline import (
+    describe_outcome,
+    get_reading_series,
+    get_topic_series,
+    list_leaf_verdicts,
+    select_readings,
+)
 from suffice.report.wording import (
     describe_reading,
     describe_search,
@@ -56,7 +62,7 @@ from suffice.text.plain import strip_control_chars, to_one_line
 from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
 
 _MAX_HEADING_CHARS = 240
-_NARROW_CHART_WIDTH = 350  # Units of the chart's text; for screens of about 360 pixels.
+_CHARTS = ((760, "chart"), (350, "small"))  # Widths in units of the chart's text, for large screens and for small ones.
 _MAX_TABLE_READINGS = 4
 _HEADING_MARK = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+")
 _MAX_STRETCHES = 6  # Of one source.
@@ -158,7 +164,8 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
         and strip_markdown(report.summary) not in strip_markdown(report.final_answer)
     ):
         short += f'<p class="lede" dir="auto">{renderer.render_inline(_escape_words(report.summary))}</p>'
-    return short + marked + (_render_legend(report.claims) if marked else ""), found
+    claims_say_more = not report.excerpts or any(claim.support != "supported" for claim in report.claims)
+    return short + marked + (_render_legend(report.claims) if marked and claims_say_more else ""), found
 
 
 def _escape_words(text: str) -> str:
@@ -220,7 +227,7 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
 
 def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
     """Render which sources say something on which aspect of a broad question; each mark leads to its source."""
-    if not report.aspects:
+    if len(report.aspects) < 2:
         return ""
     cited = dict.fromkeys(source for finding in report.findings for source in finding.sources)
     sources = [source for source in report.sources if source.id in cited]
@@ -308,35 +315,34 @@ def _render_stretch(stretch: Excerpt, renderer: MarkdownRenderer) -> str:
 
 
 def _render_stop(report: Report) -> str:
-    """Render one line that unfolds to the explanation, the chart, the table of the rounds and what each one found."""
+    """Render one sentence that unfolds to the chart and the promise; all else that was measured is behind *details*."""
     stop = report.stop
-    chart = render_chart(stop, prefix="chart")
+    charts = [render_chart(stop, width=width, prefix=prefix, limit=1) for width, prefix in _CHARTS]
     figure = (
-        f'<figure><div class="wide">{chart}</div>'
-        f'<div class="narrow">{render_chart(stop, width=_NARROW_CHART_WIDTH, prefix="small")}</div>'
-        "<figcaption>What was measured after each round, each on its own scale. Blue: what ended the search. "
-        "Dashed: where a stop rule would end it. Hatched: a round that was rejected. A gap: not known.</figcaption></figure>"
+        f'<figure><div class="wide">{charts[0]}</div><div class="narrow">{charts[1]}</div>'
+        "<figcaption>What ended the search, after each round. Dashed: where the stop rule ends it. "
+        "Hatched: a round that was rejected.</figcaption></figure>"
     )
-    heat_map = render_heat_map(stop)
-    topics = (
-        f'<figure><div class="wide">{heat_map}</div>'
-        f'<div class="narrow">{render_heat_map(stop, width=_NARROW_CHART_WIDTH, prefix="small-topics")}</div>'
-        "<figcaption>How well the evidence covered each topic after each round, from 0 to 1; darker is better."
-        "</figcaption></figure>"
-    )
+    rounds = [str(record.index) for record in stop.rounds]
+    topics = [
+        [topic, *(format_reading(f"coverage.topic.{topic}", value) for value in values)]
+        for topic, values in get_topic_series(stop).items()
+    ]
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, stop.sufficiency)
     fruitless = _render_items(_escape(query, 300) for query in list_fruitless_queries(report))
     return f"""<details id="why" class="fold">
 <summary><h2>{_escape(describe_stop(stop))}</h2></summary>
+{figure if charts[0] and len(stop.rounds) > 1 else ""}
+<p class="explanation">How sure is this stop? {PROMISE_TEXT[stop.promise].capitalize()}.</p>
+<details id="why-details"><summary>Details</summary>
 <p class="explanation" dir="auto">{_escape(stop.explanation)}</p>
 <dl class="facts"><div><dt>Is the evidence enough?</dt><dd>{sufficiency}</dd></div>
-<div><dt>How sure is this stop?</dt><dd>{PROMISE_TEXT[stop.promise]}</dd></div>
 <div><dt>Stop rule</dt><dd><code>{_escape(stop.expression or stop.gate, 400)}</code></dd></div></dl>
-{figure if chart and len(stop.rounds) > 1 else ""}
-{topics if heat_map else ""}
 {_render_rounds_table(stop)}
+{_render_table([["Topic covered after round", *rounds], *topics], "Topics") if topics else ""}
 {f"<h3>Searches that found nothing new</h3>{fruitless}" if fruitless else ""}
-{render_steps(stop)}
+{"".join(map(_render_step, stop.rounds))}
+</details>
 </details>"""
 
 
@@ -376,53 +382,15 @@ def _render_round_row(stop: Stop, record: RoundRecord, values: Iterable[str]) ->
     )
 
 
-# -- Round by round ----------------------------------------------------------------------------------------------------
-
-
-def render_steps(stop: Stop) -> str:
-    """Return the section that steps through the rounds; empty if no round recorded what it found or believed.
-
-    Reports of older versions have no such records.
-    """
-    if not any(record.found or record.belief or record.open for record in stop.rounds):
-        return ""
-    known: frozenset[str] = frozenset()
-    steps: list[str] = []
-    for record in stop.rounds:
-        steps.append(_render_step(stop, record, known, is_open=not steps))
-        known = frozenset(record.belief)
-    return f"""<section id="steps" aria-labelledby="steps-title">
-<h3 id="steps-title">Round by round: what was found and believed</h3>
-<p class="stepper" hidden><button type="button" data-step="-1">← Previous</button>
-<span role="status"></span>
-<button type="button" data-step="1">Next →</button></p>
-{"".join(steps)}
-</section>"""
-
-
-def _render_step(stop: Stop, record: RoundRecord, known: frozenset[str], is_open: bool) -> str:
-    """Render one round; ``known`` holds the notes of the round before, so that new ones can be labelled."""
-    new = f"{record.new_passages} new {'passage' if record.new_passages == 1 else 'passages'}"
-    notes = (
-        ('<span class="handle">new</span> ' if note not in known else "") + _escape(_HEADING_MARK.sub("", note), 500)
-        for note in record.belief
+def _render_step(record: RoundRecord) -> str:
+    """Render what a round found and believed; empty if that was not recorded."""
+    parts = {"Found": record.found, "Notes after this round": record.belief, "Still open": record.open}
+    lists = "".join(
+        f"<h3>{title}</h3>{_render_items(_escape(_HEADING_MARK.sub('', item), 500) for item in items)}"
+        for title, items in parts.items()
+        if items
     )
-    dropped = len(known - set(record.belief))
-    dropped_notes = "note is" if dropped == 1 else "notes are"
-    return (
-        f'<details class="step" name="step"{" open" if is_open else ""}>'
-        f"<summary>Round {record.index} · {new} · {_escape(describe_outcome(stop, record), 200)}</summary>"
-        f"{_render_step_part('Queries', (_escape(query, 500) for query in record.queries))}"
-        f"{_render_step_part('Found', (_escape(title, 500) for title in record.found))}"
-        f"{_render_step_part('Belief after this round', notes)}"
-        + (f'<p class="aside">{dropped} earlier {dropped_notes} no longer shown.</p>' if dropped else "")
-        + f"{_render_step_part('Still open', (_escape(question, 500) for question in record.open))}</details>"
-    )
-
-
-def _render_step_part(title: str, items: Iterable[str]) -> str:
-    listed = _render_items(items)
-    return f"<h4>{title}</h4>{listed}" if listed else ""
+    return f'<details class="step"><summary>Round {record.index}</summary>{lists}</details>' if lists else ""
 
 
 # -- Claims ------------------------------------------------------------------------------------------------------------

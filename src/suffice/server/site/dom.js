@@ -14,7 +14,7 @@ export function element(name, properties = {}, ...children) {
 }
 
 export const bulletList = (items, className) =>
-  element("ul", { className }, ...items.map((item) => element("li", { dir: "auto" }, item)));
+  element("ul", { className, tabIndex: items.length > 5 ? 0 : -1 }, ...items.map((item) => element("li", { dir: "auto" }, item)));
 
 export const pluralize = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 

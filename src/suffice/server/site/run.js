@@ -8,7 +8,7 @@ import * as reader from "./reader.js";
 import * as whatif from "./whatif.js";
 
 const MAX_SHOWN_QUERY = 120;
-const MAX_SHOWN_PASSAGE = 600;
+const MAX_SHOWN_PASSAGE = 280;
 let current = null;
 let shownRun = null;
 let began = 0;
@@ -201,5 +201,6 @@ function showFound() {
   byId("report").after(byId("live"));
   byId("live-title").className = "";
   byId("live-title").textContent = "What was found before";
-  for (const fold of byId("rounds").querySelectorAll("details.found")) fold.open = true;
+  const first = byId("rounds").querySelector("details.found");
+  if (first) first.open = true;
 }

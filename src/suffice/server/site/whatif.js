@@ -19,6 +19,7 @@ export function prepare(parts) {
 export function open(id) {
   run = id;
   byId("whatif").hidden = true;
+  byId("whatif").open = false;
   showGate("worth");
 }
 
@@ -28,12 +29,12 @@ export function showGate(expression) {
   follow();
 }
 
-// Show the section inside the report's explanation of the stop; its chart is drawn when that is unfolded.
+// Show the section inside the report's explanation of the stop; its chart is drawn when it is unfolded.
 export function attach(why, rounds) {
   byId("whatif").hidden = !rounds;
   if (!rounds) return;
   why.append(byId("whatif"));
-  why.addEventListener("toggle", () => why.open && schedule());
+  byId("whatif").ontoggle = schedule;
 }
 
 function choose() {
@@ -90,7 +91,7 @@ function write(at, name, value) {
 
 function schedule() {
   clearTimeout(timer);
-  if (run && byId("whatif").checkVisibility()) timer = setTimeout(judge, 150);
+  if (run && byId("whatif").open) timer = setTimeout(judge, 150);
 }
 
 async function judge() {
