@@ -79,6 +79,7 @@ def test_rounds_appear_during_the_run_and_it_can_be_cancelled(page: Page, servic
     service.overrides.search = SlowSearch(bees)
     ask(page)
     expect(page.locator("#rounds li h3").first).to_have_text("Round 1")
+    expect(page.locator("#rounds .found").first).to_be_visible()
     page.click("#cancel")
     expect(page.locator("#status")).to_contain_text("You stopped this run")
     expect(page.locator("#cancel")).to_be_hidden()
@@ -157,8 +158,9 @@ def test_a_pdf_opens_as_its_page_with_the_words_marked(page: Page, otters: None)
         const context = canvas.getContext("2d");
         context.drawImage(picture, 0, 0);
         const [left, top, width, height] = ["left", "top", "width", "height"].map((side) => parseFloat(mark.style[side]) / 100);
-        const count = (x) => context.getImageData(x * canvas.width, top * canvas.height, width * canvas.width, height * canvas.height)
-            .data.filter((value, at) => at % 4 === 0 && value < 128).length;
+        const at = (x) => [x * canvas.width, top * canvas.height, width * canvas.width, height * canvas.height];
+        const count = (x) => context.getImageData(...at(x))
+            .data.filter((value, index) => index % 4 === 0 && value < 128).length;
         return [count(left), count(0.9)];
     }"""
     inside, beside = mark.evaluate(ink)
@@ -253,7 +255,7 @@ def test_citation_opens_the_document_at_the_cited_words(page: Page) -> None:
     page.click("text=Open larger")
     expect(page.locator("#larger .reader")).to_contain_text("waggle dance")
     page.keyboard.press("Escape")
-    page.click("#answer .legend a")
+    page.click("#claims > summary")
     expect(page.locator("#claim-1")).to_be_visible()
     assert page.url == address, "links inside the report do not leave the run"
     expect_report(page)
@@ -364,3 +366,13 @@ def test_every_control_has_a_name_and_ids_are_unique(page: Page) -> None:
         """[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, at, all) => all.indexOf(id) != at)"""
     )
     assert duplicates == []
+
+
+def test_the_reference_documents_every_route(page: Page, service) -> None:
+    page.goto("/docs")
+    expect(page.locator("#bodies section").first).to_be_attached()
+    shown = page.locator("main").inner_text()
+    for path in service.client.get("/openapi.json").json()["paths"]:
+        assert f" {path}\n" in shown
+    for link in page.locator("#bodies a, #contents a").all():
+        assert page.locator(f"[id='{link.get_attribute('href').removeprefix('#')}']").count() == 1

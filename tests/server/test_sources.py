@@ -4,13 +4,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
+from little_web import pdf
 
 from suffice.report.bibliography import build_csl, render_bibtex
+from suffice.search.files.chunk import UnreadableFile
+from suffice.search.files.isolated import draw_isolated
 from suffice.server.sources import CHANGED_REMARK, STORED_REMARK, _find_text
 from suffice.storage.report_json import loads
 from suffice.testing import WordSearch, make_passage
@@ -90,6 +91,41 @@ def test_a_document_of_underscores_does_not_stop_the_service() -> None:
     assert completed.stdout.strip() == "None", completed.stderr
 
 
+@pytest.fixture
+def page_of_bees(service) -> Iterator[Path]:
+    """A PDF file of one page in the collection."""
+    path = Path(service.worker.collections["default"][0]) / "swarms.pdf"
+    path.write_bytes(pdf(["Swarms in May", "Anna Weber counted 17 swarms", "in the orchard."]))
+    yield path
+    path.unlink()
+
+
+def test_a_page_of_a_pdf_is_drawn_with_the_boxes_of_the_deciding_words(service, page_of_bees: Path) -> None:
+    run = service.run("How many swarms did Anna Weber count?").headers["x-run"]
+    assert service.client.get(f"/jobs/{run}/sources/1").json()["page"] is None
+    page = service.client.get(f"/jobs/{run}/sources/1", params={"page": True}).json()["page"]
+    assert page["image"].startswith("data:image/png;base64,iVBORw0KGgo")
+    assert 1.3 < page["height"] / page["width"] < 1.5
+    left, top, width, height = page["boxes"][0]
+    assert 0.05 < left < 0.5, "inside the line"
+    assert 0.09 < top < 0.13, "of the second line"
+    assert 0 < width < 0.5
+    assert 0 < height < 0.03
+    page_of_bees.write_bytes(b"%PDF-1.4 broken")
+    broken = service.client.get(f"/jobs/{run}/sources/1", params={"page": True}).json()
+    assert broken["page"] is None
+    assert broken["remark"] == CHANGED_REMARK
+
+
+@pytest.mark.attack("hostile documents")
+def test_a_page_of_many_metres_is_drawn_small(tmp_path: Path) -> None:
+    (tmp_path / "long.pdf").write_bytes(pdf(["Long"]).replace(b"[0 0 595 842]", b"[0 0 2 14400]"))
+    drawn = draw_isolated(tmp_path / "long.pdf", 1, [])
+    assert drawn.width * drawn.height < 4_000_000
+    with pytest.raises(UnreadableFile):
+        draw_isolated(tmp_path / "long.pdf", 2, [])
+
+
 def test_the_report_is_also_markdown(service, run) -> None:
     response = service.client.get(f"/jobs/{run}/report.md")
     assert response.headers["content-type"].startswith("text/markdown")
@@ -127,19 +163,3 @@ def test_runs_are_found_by_words_of_their_question(service, run) -> None:
     found = service.client.get("/jobs", params={"q": "FORTH who", "limit": 1}).json()["jobs"]
     assert ["Forth" in job["task"] for job in found] == [True]
     assert service.client.get("/jobs", params={"q": "zebra"}).json() == {"jobs": [], "next": None}
-
-
-def test_the_reference_documents_every_route_without_outside_requests(service) -> None:
-    response = service.client.get("/docs")
-    assert response.status_code == 200
-
-    class Links(HTMLParser):
-        found: ClassVar[list[str]] = []
-
-        def handle_starttag(self, tag, attrs):
-            self.found += [value for name, value in attrs if name in ("href", "src")]
-
-    Links().feed(response.text)
-    assert all(link.startswith(("/", "#", "data:,")) for link in Links.found)
-    for path in service.client.get("/openapi.json").json()["paths"]:
-        assert f"{path}</code>" in response.text

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from suffice import __version__
-from suffice.server import chat, errors, health, jobs, page, reference, runs, sources
+from suffice.server import chat, errors, health, jobs, page, runs, sources
 from suffice.server.dependencies import Service
 from suffice.server.middleware import SecurityMiddleware
 
@@ -27,13 +27,13 @@ def create_app(service: Service) -> FastAPI:
         summary="Deep research that knows when it knows enough.",
         version=__version__,
         lifespan=lifespan,
-        docs_url=None,  # The default pages load scripts from another host; ``reference`` has a page of its own.
+        docs_url=None,  # The default pages load scripts from another host; ``page`` has one of its own.
         redoc_url=None,
         redirect_slashes=False,  # The target would be built from the Host header, which the sender chooses.
     )
     app.state.service = service
     errors.install_error_handlers(app)
     app.add_middleware(SecurityMiddleware, needs_key=service.needs_key)
-    for module in (page, reference, runs, jobs, sources, chat, health):
+    for module in (page, runs, jobs, sources, chat, health):
         app.include_router(module.router)
     return app

@@ -1,4 +1,4 @@
-"""The web page at ``/``: its files, the choices it offers, and a finished report as HTML."""
+"""The web page at ``/`` and the reference at ``/docs``: their files, the choices they offer, and a finished report as HTML."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +31,11 @@ _MAX_EXAMPLE_BYTES = 200_000  # A file that is read for an example is small.
 @router.get("/", include_in_schema=False)
 async def get_page() -> Response:
     return _asset_response("index.html")
+
+
+@router.get("/docs", include_in_schema=False)
+async def get_reference() -> Response:
+    return _asset_response("reference.html")
 
 
 @router.get("/static/{name}", include_in_schema=False)

@@ -1,6 +1,6 @@
 // The server's HTTP interface as functions. An API key is stored in this tab only.
 
-import { lossSignal, whenConnected } from "./connection.js";
+import { lossSignal, reportLoss, whenConnected } from "./connection.js";
 
 const KEY = "suffice-key";
 
@@ -28,7 +28,9 @@ async function askForKey() {
 
 async function call(path, options = {}) {
   const response = await fetch(path, { ...options, headers: headers(options.headers) }).catch((error) => {
-    throw options.signal?.aborted ? error : new ApiError("The service cannot be reached. Try again when the connection is back.", 503);
+    if (options.signal?.aborted) throw error;
+    reportLoss();
+    throw new ApiError("The service cannot be reached. Try again when the connection is back.", 503);
   });
   if (response.ok) return response;
   if (response.status === 401) {

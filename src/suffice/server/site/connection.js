@@ -21,12 +21,13 @@ export async function watch() {
     const response = await fetch("/healthz", { signal: AbortSignal.timeout(PATIENCE) });
     if (back && response.ok) reportReturn();
   } catch {
-    if (!back) reportLoss();
+    reportLoss();
   }
   setTimeout(watch, PAUSE);
 }
 
-function reportLoss() {
+export function reportLoss() {
+  if (back) return;
   back = Promise.withResolvers();
   loss.abort();
   byId("connection").hidden = false;

@@ -178,7 +178,7 @@ async function finish(id, signal) {
   if (job.error) setStatus(`This run failed: ${job.error.message ?? job.error}`, false);
   else if (job.status === "cancelled") setStatus(job.report ? "You stopped this run." : "You stopped this run before it found anything.", false);
   else setStatus("", false);
-  const isStopped = job.status === "cancelled" && !job.report?.final_answer;
+  const isStopped = job.status === "cancelled" && !job.report?.final_answer && byId("rounds").querySelector("details.found");
   if (isStopped) showFound();
   if (!job.report) return;
   const parts = parseDocument(await api.text(`/jobs/${id}/report.html`), "text/html");
@@ -201,6 +201,5 @@ function showFound() {
   byId("report").after(byId("live"));
   byId("live-title").className = "";
   byId("live-title").textContent = "What was found before";
-  const first = byId("rounds").querySelector("details.found");
-  if (first) first.open = true;
+  byId("rounds").querySelector("details.found").open = true;
 }
