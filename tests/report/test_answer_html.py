@@ -84,3 +84,9 @@ def test_a_verdict_does_not_split_a_figure_from_its_unit(figure: str) -> None:
     text, found = highlight_claims(f"<p>{sentence}. More follows.</p>", [((sentence,), "supported")])
     assert found == {1}
     assert f"{figure}.✓" in Page(text).text
+
+
+def test_a_verdict_stands_behind_the_bracket_that_closes_its_sentence() -> None:
+    html = "<p>It is small (<code>bench.page</code>).</p>"
+    text, _ = highlight_claims(html, [(("It is small (bench.page)",), "supported")])
+    assert Page(text).text.strip() == "It is small (bench.page).✓"

@@ -33,6 +33,7 @@ _ALLOWED_TAGS = {
 _INLINE_TAG = re.compile(r"</?(em|strong|s|code|a|br)\b")
 # A unit belongs to the figure before it, as in ``85 %``.
 _CLOSING_PUNCTUATION = re.compile(r"""(?:\s?[%‰°′″€$£¥]\w?)?[.!?…,;:"'”’»)\]。！？]*""")
+_CLOSING_TAGS = (["</code>"], ["</em>"], ["</strong>"], ["</s>"])
 _BLOCK_BOUNDARY = "\n"
 _MIN_MATCH_CHARS = 6  # Letters and digits of a claim; shorter texts match by chance.
 
@@ -253,6 +254,8 @@ class _HtmlTextIndex:
         depth = sum(tag.startswith("<a ") - tag.startswith("</a") for tag in self.parts[1:part:2])
         while depth > 0:
             depth -= self.parts[part + 1].startswith("</a")
+            part, offset = part + 2, 0
+        while offset == len(self.parts[part]) and self.parts[part + 1 : part + 2] in _CLOSING_TAGS:
             part, offset = part + 2, 0
         while True:
             text = self.parts[part]

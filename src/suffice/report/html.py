@@ -164,8 +164,9 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
         and strip_markdown(report.summary) not in strip_markdown(report.final_answer)
     ):
         short += f'<p class="lede" dir="auto">{renderer.render_inline(_escape_words(report.summary))}</p>'
-    claims_say_more = not report.excerpts or any(claim.support != "supported" for claim in report.claims)
-    return short + marked + (_render_legend(report.claims) if marked and claims_say_more else ""), found
+    is_quoted = bool(report.excerpts) or any(notice.kind == "no_model" for notice in report.notices)
+    says_more = not is_quoted or any(claim.support != "supported" for claim in report.claims)
+    return short + marked + (_render_legend(report.claims) if marked and says_more else ""), found
 
 
 def _escape_words(text: str) -> str:

@@ -159,7 +159,7 @@ const queries = (event) => bulletList(event.queries.map((query) => shorten(query
 
 const passage = (found) =>
   element("span", {}, found.title || found.id, element("span", { className: "place" }, found.location ?? ""),
-    element("blockquote", {}, shorten(found.text, MAX_SHOWN_PASSAGE)));
+    element("blockquote", {}, shorten(found.text.replace(/^#+ /gm, ""), MAX_SHOWN_PASSAGE)));
 
 const detailsList = (title, items, className) =>
   items.length ? element("details", { className }, element("summary", {}, title), bulletList(items)) : null;
@@ -200,6 +200,6 @@ async function finish(id, signal) {
 function showFound() {
   byId("report").after(byId("live"));
   byId("live-title").className = "";
-  byId("live-title").textContent = "What was found before";
+  byId("live-title").textContent = "What was found before you stopped it";
   byId("rounds").querySelector("details.found").open = true;
 }
