@@ -112,6 +112,7 @@ def show_stop(page: Page, address: str) -> None:
     """Unfold why the search stopped, and try another rule."""
     ask(page, address)
     page.locator("#why > summary").click()
+    page.locator("#whatif > summary").click()
     page.select_option("#gate", index=1)
     page.wait_for_timeout(1500)
 
