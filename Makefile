@@ -13,15 +13,21 @@ DOCS ?=
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
 
+# The oldest Python that the package supports; an older one gets one line instead of a dependency's error.
+CHECK_PYTHON = @$(PYTHON) -c "import sys; v = sys.version.split()[0]; sys.version_info >= (3, 11) or \
+  sys.exit('suffice needs Python 3.11 or newer; $(PYTHON) is ' + v + '. Name another: make PYTHON=python3.12')"
+
 setup: $(READY) ## Create .venv and install suffice for development.
 
 $(READY): pyproject.toml
+	$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
 setup-locked: ## The same, with the exact versions of the lock file, checked by hash.
+	$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)
 	$(BIN)/python -m pip install --quiet --no-deps --editable .

@@ -54,6 +54,20 @@ def test_commands_of_a_page_exist_with_their_options(page: Path) -> None:
         assert used <= flags | {"--help"}, line
 
 
+def test_no_command_needs_a_published_package() -> None:
+    """Until it is published, a reader has a clone or a wheel. The entry for the registry is for afterwards."""
+    files = [ROOT / "Makefile", ROOT / "pyproject.toml", *PAGES]
+    for folder in ("deploy", "examples", "integrations", "src", "docs"):
+        files += [
+            path for path in (ROOT / folder).rglob("*.*") if path.suffix in (".py", ".sh", ".md", ".json", ".toml")
+        ]
+    assumed = re.compile(
+        r"uvx --from '?suffice|(?:pip|pipx|uv tool) (?:install|run) (?:--spec )?'?suffice(?!\[\{)|\"uvx\""
+    )
+    found = [path for path in files if assumed.search(path.read_text(encoding="utf-8"))]
+    assert found == [ROOT / "integrations/server.json"]
+
+
 def test_commands_of_the_first_page_work(tmp_path: Path) -> None:
     """In the order of the page, as a new user would type them."""
     program = str(Path(sys.executable).parent / "suffice")

@@ -145,4 +145,5 @@ def test_a_command_without_its_packages_names_the_extra(tmp_path: Path, words: l
     process = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert process.returncode == 2
     assert missing in process.stderr
-    assert "pip install 'suffice[service]'" in process.stderr
+    # From the folder or file that this installation came from, because no index is known to have the package.
+    assert "pip install 'suffice[service] @ file://" in process.stderr

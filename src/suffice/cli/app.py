@@ -34,7 +34,7 @@ from suffice.cli import (
 from suffice.cli.options import GroupedHelpCommand, GroupedHelpProgram
 from suffice.cli.output import print_error
 from suffice.cli.safe_output import clean_streams
-from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError
+from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError, describe_install
 
 app = typer.Typer(
     name="suffice",
@@ -127,7 +127,7 @@ def _run_app(arguments: list[str]) -> int:
             return print_error(str(error), error.exit_code)
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("suffice"):
             return print_error(
-                f"This command needs the package {error.name}; run: pip install 'suffice[service]'",
+                f"This command needs the package {error.name}; run: {describe_install('service')}",
                 InputError.exit_code,
             )
         if withdrawn := _WITHDRAWN_FLAGS.get(getattr(error, "option_name", "")):
