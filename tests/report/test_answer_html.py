@@ -76,3 +76,19 @@ def test_a_claim_that_is_only_markup_changes_nothing() -> None:
         highlight_claims("<p>x</p>", [([renderer.render_inline(claim.text)], claim.support) for claim in claims])[0]
         == "<p>x</p>"
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [
+        ("It covers 85 %. [1]", "85</mark> %."),
+        ("It covers 85 % of all. [1]", "all</mark>."),
+        ("It ends as `cancelled`. [1]", "cancelled</mark></code>."),
+    ],
+)
+def test_a_verdict_does_not_split_a_figure_or_stand_before_the_full_stop(answer: str, end: str) -> None:
+    text, _ = highlight_claims(
+        MarkdownRenderer(()).render_block(answer), [((answer.replace(" [1]", ""),), "supported")]
+    )
+    assert end in text
+    assert text.index(end) < text.index('class="verdict')

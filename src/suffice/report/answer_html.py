@@ -31,7 +31,7 @@ _ALLOWED_TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td", "a"),
 }
 _INLINE_TAG = re.compile(r"</?(em|strong|s|code|a|br)\b")
-_CLOSING_PUNCTUATION = re.compile(r"""[.!?…,;:"'”’»)\]。！？]*""")
+_CLOSING_PUNCTUATION = re.compile(r"""(?:\s?[%‰°€$£])?[.!?…,;:"'”’»)\]。！？]*""")  # With the unit of a figure.
 _BLOCK_BOUNDARY = "\n"
 _MIN_MATCH_CHARS = 6  # Letters and digits of a claim; shorter texts match by chance.
 
@@ -257,6 +257,9 @@ class _HtmlTextIndex:
             text = self.parts[part]
             closing = _CLOSING_PUNCTUATION.match(text, offset)
             offset = closing.end() if closing else offset
+            if not text[offset:] and re.match(r"</(?:em|strong|code)", "".join(self.parts[part + 1 : part + 2])):
+                part, offset = part + 2, 0
+                continue
             if text[offset:].strip() or part + 4 >= len(self.parts) or not self._is_citation(part + 2):
                 return part, offset
             part, offset = part + 4, 0

@@ -86,11 +86,17 @@ def format_usage(usage: UsageSummary) -> str:
     stored = f" and {_format_count(usage.stored, 'stored answer')}" if usage.stored else ""
     estimated = f" (estimated for {_format_count(usage.estimated_calls, 'call')})" if usage.estimated_calls else ""
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
-    return (
-        f"{usage.model or 'no model'} · {_format_count(usage.calls, 'call')}{stored} · {usage.input_tokens:,} tokens in, "
-        f"{usage.output_tokens:,} out{estimated} · {_format_count(usage.searches, 'search', 'searches')} · "
-        f"{_format_count(usage.pages_read, 'page')} read · {usage.seconds:.1f} s · {cost}"
-    )
+    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out{estimated}"
+    parts = [
+        usage.model or "no model",
+        f"{_format_count(usage.calls, 'call')}{stored}",
+        tokens if usage.input_tokens or usage.output_tokens else "",
+        _format_count(usage.searches, "search", "searches"),
+        f"{_format_count(usage.pages_read, 'page')} read" if usage.pages_read else "",
+        f"{usage.seconds:.1f} s",
+        "" if usage.cost_usd == 0 else cost,
+    ]
+    return " · ".join(filter(None, parts))
 
 
 def build_bill(usage: UsageSummary) -> list[list[str]]:
@@ -281,7 +287,7 @@ def _shade(value: float) -> str:
 
 
 def _render_rounds_table(stop: Stop) -> str:
-    names = select_readings(stop)
+    names = select_readings(stop, 2)
     series = [get_reading_series(stop, name) for name in names]
     rows = [
         [
