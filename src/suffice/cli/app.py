@@ -139,7 +139,8 @@ def _run_app(arguments: list[str]) -> int:
 
 def _format_usage_error(error: Any) -> str:
     message = error.format_message().rstrip(".") or "Wrong usage"
-    context = getattr(error, "ctx", None)
-    if "unexpected extra argument" in message and context.info_name in ("ask", "search"):
-        return f'Put the question in quotes: suffice {context.info_name} "YOUR QUESTION" --docs FOLDER'
-    return f"{message}; see: {context.command_path if context is not None else 'suffice'} --help"
+    context: Any = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "suffice"
+    if "unexpected extra argument" in message and command in ("suffice ask", "suffice search"):
+        return f'Put the question in quotes: {command} "YOUR QUESTION" --docs FOLDER'
+    return f"{message}; see: {command} --help"

@@ -257,7 +257,7 @@ class _HtmlTextIndex:
             text = self.parts[part]
             closing = _CLOSING_PUNCTUATION.match(text, offset)
             offset = closing.end() if closing else offset
-            if not text[offset:] and re.match(r"</(?:em|strong|code)", "".join(self.parts[part + 1 : part + 2])):
+            if not text[offset:] and "".join(self.parts[part + 1 : part + 2]).startswith(("</em", "</str", "</code")):
                 part, offset = part + 2, 0
                 continue
             if text[offset:].strip() or part + 4 >= len(self.parts) or not self._is_citation(part + 2):
