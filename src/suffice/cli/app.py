@@ -141,6 +141,6 @@ def _format_usage_error(error: Any) -> str:
     message = error.format_message().rstrip(".") or "Wrong usage"
     context: Any = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "suffice"
-    if "unexpected extra argument" in message and command in ("suffice ask", "suffice search"):
+    if "unexpected extra argument" in message and command.split()[-1] in ("ask", "search"):
         return f'Put the question in quotes: {command} "YOUR QUESTION" --docs FOLDER'
     return f"{message}; see: {command} --help"
