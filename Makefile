@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK := requirements-dev.lock
 STDLIB = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('stdlib'))")
-ASK ?= How does heapq.merge combine sorted inputs, and what does the key argument do?
+ASK ?= What is this about?
 DOCS ?=
 
 .PHONY: help setup setup-locked lock test test-llm lint bench docs screenshots demo serve reliability release clean
@@ -13,15 +13,21 @@ DOCS ?=
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
 
+# The oldest Python that the package supports; an older one gets one line instead of a dependency's error.
+CHECK_PYTHON = @$(PYTHON) -c "import sys; v = sys.version.split()[0]; sys.version_info >= (3, 11) or \
+  sys.exit('suffice needs Python 3.11 or newer; $(PYTHON) is ' + v + '. Name another: make PYTHON=python3.12')"
+
 setup: $(READY) ## Create .venv and install suffice for development.
 
 $(READY): pyproject.toml
+	$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
 setup-locked: ## The same, with the exact versions of the lock file, checked by hash.
+	$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
@@ -56,14 +62,18 @@ screenshots: docs ## Take the pictures of the documentation, and one of every vi
 	$(BIN)/python docs/screenshots.py build/screenshots
 
 # Uses the extractive model: no key is needed and no document leaves this machine.
-demo: $(READY) ## Answer a question over the Python standard library, or over DOCS=path.
+DEMO = @$(CURDIR)/$(BIN)/suffice ask --model extractive --quiet
+demo: $(READY) ## Ask two questions of the examples and one of the standard library, or ASK="…" of DOCS=path.
 ifeq ($(DOCS),)
-	@$(BIN)/suffice ask "$(ASK)" --docs "$(STDLIB)" --exclude test/ --exclude tests/ --exclude site-packages/ \
-	  --exclude idlelib/ --exclude lib2to3/ --model extractive --out demo.html --trace demo.jsonl
+	$(DEMO) "How can meadows, verges and allotments help wild bees?" --docs examples/documents/papers --out demo.html
+	$(DEMO) "By how much may the hosting fee be raised?" --docs examples/documents/contracts
+	@echo && echo "Now one of the standard library: the first time, its index takes a minute." && echo
+	@cd "$(STDLIB)" && $(CURDIR)/$(BIN)/suffice ask "What does secrets.token_hex return?" --docs . --model extractive \
+	  --exclude test/ --exclude tests/ --exclude site-packages/ --exclude idlelib/ --exclude lib2to3/
 else
-	@$(BIN)/suffice ask "$(ASK)" --docs "$(DOCS)" --model extractive --out demo.html --trace demo.jsonl
+	$(DEMO) "$(ASK)" --docs "$(DOCS)" --out demo.html
 endif
-	@echo "The report with its chart is in demo.html. To see why it stopped: $(BIN)/suffice explain demo.jsonl"
+	@echo "A report with its chart is in demo.html. Why a search stopped: $(BIN)/suffice explain last"
 
 serve: $(READY) ## Start the service on this machine, over part of the standard library or DOCS=path.
 	$(BIN)/suffice serve --docs "$(or $(DOCS),$(STDLIB)/json)"
@@ -92,5 +102,5 @@ release: $(READY) ## Build wheel and source archive in dist/, install and try bo
 	@ls -l dist
 
 clean: ## Remove .venv and everything generated.
-	rm -rf $(VENV) build dist demo.html demo.jsonl .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

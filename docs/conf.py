@@ -46,6 +46,8 @@ def copy_measurements(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for page in sorted((HERE.parent / "bench").rglob("*.md")):
         shutil.copy(page, folder / "-".join(page.relative_to(HERE.parent / "bench").parts))
+    # One entry in the side bar, so that the guides stand out; its pages unfold below it.
+    (folder / "index.md").write_text("# Measurements\n\n```{toctree}\n:glob:\n\n*\n```\n", encoding="utf-8")
 
 
 def mend_links(app, name, source):

@@ -1,6 +1,6 @@
 """Ask a conversation what was decided, and follow up: the second question continues the first run.
 
-pip install suffice && python examples/chat_log.py
+pip install . && python examples/chat_log.py
 """
 
 import asyncio

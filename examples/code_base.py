@@ -1,6 +1,6 @@
 """Ask a code base how it works: here the json package of the standard library.
 
-pip install suffice && python examples/code_base.py
+pip install . && python examples/code_base.py
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Ask the same questions of every contract in a folder and list the answers with their lines.
 
-pip install suffice && python examples/contracts.py
+pip install . && python examples/contracts.py
 """
 
 import asyncio

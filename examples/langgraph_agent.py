@@ -1,6 +1,6 @@
 """A LangGraph agent with a stop gate. It runs offline: the planner is a list of queries, the search matches words.
 
-pip install 'suffice[langgraph]' && python examples/langgraph_agent.py
+pip install '.[langgraph]' && python examples/langgraph_agent.py
 """
 
 import operator

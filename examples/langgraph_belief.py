@@ -1,6 +1,6 @@
 """A LangGraph agent that plans and answers from a belief state instead of its history. It runs offline.
 
-pip install 'suffice[langgraph]' && python examples/langgraph_belief.py
+pip install '.[langgraph]' && python examples/langgraph_belief.py
 
 The belief is kept by the extractive model here; name a language model for real use: BeliefState(question, "ollama:qwen3").
 """

@@ -1,6 +1,6 @@
 """An OpenAI Agents SDK agent with a stop gate. It runs offline: the model is scripted and would search forever.
 
-pip install 'suffice[openai-agents]' && python examples/openai_agents_agent.py
+pip install '.[openai-agents]' && python examples/openai_agents_agent.py
 """
 
 from agents import Agent, RunConfig, Runner

@@ -1,6 +1,6 @@
 """An OpenAI Agents SDK agent whose search returns what is believed so far instead of passages. It runs offline.
 
-pip install 'suffice[openai-agents]' && python examples/openai_agents_belief.py
+pip install '.[openai-agents]' && python examples/openai_agents_belief.py
 
 The belief is kept by the extractive model here; name a language model for real use: BeliefState(question, "ollama:qwen3").
 """

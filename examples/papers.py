@@ -1,6 +1,6 @@
 """Review a folder of papers: a table, groups of papers, and what they say, each sentence with its source.
 
-pip install suffice && python examples/papers.py
+pip install . && python examples/papers.py
 """
 
 import asyncio

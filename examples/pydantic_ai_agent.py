@@ -1,6 +1,6 @@
 """A Pydantic AI agent with a stop gate. It runs offline: the model is scripted and would search forever.
 
-pip install suffice && python examples/pydantic_ai_agent.py
+pip install . && python examples/pydantic_ai_agent.py
 """
 
 from pydantic_ai import Agent, ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart

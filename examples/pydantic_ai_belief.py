@@ -1,6 +1,6 @@
 """A Pydantic AI agent whose search returns what is believed so far instead of passages. It runs offline.
 
-pip install suffice && python examples/pydantic_ai_belief.py
+pip install . && python examples/pydantic_ai_belief.py
 
 The belief is kept by the extractive model here; name a language model for real use: BeliefState(question, "ollama:qwen3").
 """

@@ -1,6 +1,6 @@
 """Look at the spans of a run: as a tree in the terminal, or in a viewer on this machine.
 
-    pip install 'suffice[service]' opentelemetry-sdk
+    pip install '.[service]' opentelemetry-sdk
     python examples/trace_viewer.py "How does asyncio cancel a task?" FOLDER
 
 For a viewer with a web page, start one that reads OTLP (Jaeger, Grafana Tempo, Arize Phoenix …) and let its exporter take the

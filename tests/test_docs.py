@@ -54,6 +54,20 @@ def test_commands_of_a_page_exist_with_their_options(page: Path) -> None:
         assert used <= flags | {"--help"}, line
 
 
+def test_no_command_needs_a_published_package() -> None:
+    """Until it is published, a reader has a clone or a wheel. The entry for the registry is for afterwards."""
+    files = [ROOT / "Makefile", ROOT / "pyproject.toml", *PAGES]
+    for folder in ("deploy", "examples", "integrations", "src", "docs"):
+        files += [
+            path for path in (ROOT / folder).rglob("*.*") if path.suffix in (".py", ".sh", ".md", ".json", ".toml")
+        ]
+    assumed = re.compile(
+        r"uvx --from '?suffice|(?:pip|pipx|uv tool) (?:install|run) (?:--spec )?'?suffice(?!\[\{)|\"uvx\""
+    )
+    found = [path for path in files if assumed.search(path.read_text(encoding="utf-8"))]
+    assert found == [ROOT / "integrations/server.json"]
+
+
 def test_commands_of_the_first_page_work(tmp_path: Path) -> None:
     """In the order of the page, as a new user would type them."""
     program = str(Path(sys.executable).parent / "suffice")
@@ -133,6 +147,45 @@ def test_commands_of_the_guides_work(
             assert "this is a bug" not in shown.err, line
             ran += 1
     assert ran >= 15
+
+
+EXAMPLE = re.compile(r"^## (A \w+)\n.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        ("A gate", "Stopped after"),
+        ("A search", "since version 3"),
+        ("A skill", "terms"),
+    ],
+)
+def test_examples_of_own_parts_run(
+    part: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "contracts").symlink_to(ROOT / "examples/documents/contracts")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SUFFICE_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("SUFFICE_CACHE_DIR", str(tmp_path / "cache"))
+    examples = dict(EXAMPLE.findall((ROOT / "docs/extend.md").read_text(encoding="utf-8")))
+    exec(compile(examples[part], part, "exec"), {"__name__": "__main__"})
+    assert shown in capsys.readouterr().out
+
+
+def test_the_example_of_a_strategy_runs_as_a_plug_in(tmp_path: Path) -> None:
+    """As pip would install it: the module, and the entry point of its metadata."""
+    page = (ROOT / "docs/extend.md").read_text(encoding="utf-8")
+    metadata = tmp_path / "angles-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: angles\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[suffice.strategies]\nangles = angles:AngleStrategy\n")
+    (tmp_path / "angles.py").write_text(dict(EXAMPLE.findall(page))["A strategy"])
+    (tmp_path / "contracts").symlink_to(ROOT / "examples/documents/contracts")
+    [words] = [line for line in list_commands(ROOT / "docs/extend.md") if "angles" in line]
+    environment = {**os.environ, "SUFFICE_DATA_DIR": "data", "SUFFICE_CACHE_DIR": "cache", "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "suffice", *words]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert "What is the notice period? deadline" in done.stdout, done.stderr
 
 
 def run(*words: str) -> int:

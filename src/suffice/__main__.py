@@ -2,6 +2,10 @@
 
 import os
 import signal
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - a clone can be run by any Python
+    sys.exit("suffice needs Python 3.11 or newer; this is Python " + sys.version.split()[0])
 
 
 def main() -> None:

@@ -108,3 +108,12 @@ def hide_passwords(text: str) -> str:
     'http://…@example.org/ and https://…@example.org do not answer'
     """
     return _URL_PASSWORD.sub("…@", text)
+
+
+def describe_install(extra: str) -> str:
+    """Return the command that adds an extra of suffice, from the clone or the wheel that this installation came from."""
+    import json
+    from importlib.metadata import distribution
+
+    source = json.loads(distribution("suffice").read_text("direct_url.json") or "{}").get("url")
+    return f"pip install 'suffice[{extra}]{f' @ {source}' if source else ''}'"

@@ -18,7 +18,7 @@ FLAGS = {
         --panel --model --strict --lenient --out --json --trace --continue --keep --no-keep --seed --quiet -q --debug""",
     "resume": "--out --json --trace --quiet -q --debug",
     "search": "--docs --web --provider --include --exclude -k --alpha --json --debug",
-    "index": "--include --exclude --debug",
+    "index": "--docs --include --exclude --debug",
     "check": "--docs --include --exclude --alpha --model --fix --format --baseline --receipt --json --debug",
     "recheck": "--debug",
     "explain": "--stop --debug",
@@ -56,6 +56,20 @@ def test_help_names_every_command(suffice: Callable) -> None:
     result = suffice("--help")
     assert result.status == 0
     assert all(command in result.out for command in COMMANDS)
+
+
+def test_help_lists_the_eight_everyday_commands_first(suffice: Callable) -> None:
+    first, *more = suffice("--help").out.split("Commands:\n")[1].split("\n\n")
+    names = {line.split()[0] for line in first.splitlines()}
+    assert names == {"ask", "check", "search", "index", "runs", "explain", "serve", "doctor"}
+    assert [group.splitlines()[0] for group in more] == ["More:", "Service and agents:", "Experiments:"]
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_a_question_without_quotes(suffice: Callable, command: str) -> None:
+    result = suffice(command, "What", "is", "it", "--docs", ".")
+    assert result.status == 2
+    assert "Put the question in quotes" in result.err
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -131,4 +145,5 @@ def test_a_command_without_its_packages_names_the_extra(tmp_path: Path, words: l
     process = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert process.returncode == 2
     assert missing in process.stderr
-    assert "pip install 'suffice[service]'" in process.stderr
+    # From the folder or file that this installation came from, because no index is known to have the package.
+    assert "pip install 'suffice[service] @ file://" in process.stderr

@@ -40,6 +40,13 @@ def test_index_twice(suffice: Callable, docs: Path) -> None:
         assert "2 passages from 2 files" in result.out
 
 
+def test_index_takes_documents_like_other_commands(suffice: Callable, docs: Path) -> None:
+    named = suffice("index", "--docs", docs)
+    assert (named.status, named.out) == (0, suffice("index", docs).out)
+    empty = suffice("index")
+    assert (empty.status, "--docs" in empty.err) == (2, True)
+
+
 def test_index_follows_changes(suffice: Callable, docs: Path) -> None:
     suffice("index", docs)
     (docs / "more.txt").write_text("A drone has no sting.\n")

@@ -20,7 +20,7 @@ def test_every_part_of_the_report_is_printed(
         report,
         recommendations=("Visit a hive [1].",),
         open_questions=("Left out, because no source supports it: pigs fly",),
-        usage=replace(report.usage, estimated_calls=2),
+        usage=replace(report.usage, estimated_calls=2, input_tokens=10),
     )
     monkeypatch.setenv("FORCE_COLOR", "1")  # Makes the output a terminal; a pipe would get Markdown.
     print_report(report, verbose=True)

@@ -1,5 +1,8 @@
 """Install the package into empty environments, with the pip that Python ships and with the newest, and use it.
 
+The commands of the README and of the first page of the documentation are run there, and the command that a hint names for a
+missing extra.
+
     python -m reliability.install [--old-only] [PACKAGE …]
 
 Without a wheel or source archive, a wheel is built.
@@ -10,10 +13,13 @@ dependency can be missing there although the newest pip installs it.
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from test_docs import NEEDS, list_commands
 
 ROOT = Path(__file__).parents[2]
 # Commands that need the extra ``service``; without it they must name it.
@@ -55,12 +61,40 @@ def check_environment(folder: Path, package: Path, *, upgrade: bool) -> list[str
         result = run(*suffice, *command, cwd=folder)
         if result.returncode != 2 or "suffice[service]" not in result.stderr or "Traceback" in result.stderr:
             wrong.append(f"pip {version}: {' '.join(command)} ended with {result.returncode}: {result.stderr[-200:]}")
+    if upgrade:
+        wrong += check_documents(python, folder)
+        hint = shlex.split(run(*suffice, "resume", cwd=folder).stderr.partition("run: ")[2])
+        run(python, "-m", *hint, "--quiet", cwd=folder)
+        if (shown := run(*suffice, "resume", cwd=folder)).returncode:
+            wrong.append(f"{' '.join(hint)} did not bring what the hint says: {shown.stderr[-200:]}")
     print(f"{package.name}, pip {version}: {'ok' if not wrong else 'failed'}", flush=True)
     return wrong
 
 
+def check_documents(python: Path, folder: Path) -> list[str]:
+    """Run what the README and the first page name, beside the files of a clone, and return the commands that failed."""
+    clone = folder / "clone"
+    clone.mkdir(exist_ok=True)
+    for name in ("docs", "examples", "src"):
+        (clone / name).symlink_to(ROOT / name)
+    (clone / "notes.md").write_text("A worker is dead after 15 seconds without a heartbeat.\n", encoding="utf-8")
+    wrong = []
+    for page in ("docs/start.md", "README.md"):
+        for words in list_commands(ROOT / page):
+            if any(need in " ".join(words) for need in NEEDS):
+                continue
+            found = (
+                next(clone.glob(word)) if "*" in word else word for word in words
+            )  # One file of many: it is quicker.
+            done = run(python, "-m", "suffice", *found, cwd=clone)
+            if done.returncode not in (0, 1) or "Traceback" in done.stderr:
+                wrong.append(f"{page}: {' '.join(words)} ended with {done.returncode}: {done.stderr[-200:]}")
+    return wrong
+
+
 def build_wheel(folder: Path) -> Path:
-    built = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
+    run(sys.executable, "-m", "venv", folder / "build", cwd=folder)
+    built = run(folder / "build/bin/python", "-m", "pip", "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
     wheel = next(folder.glob("*.whl"), None)
     return wheel or sys.exit(built.stderr)
 

@@ -157,7 +157,7 @@ def quoted(report: Report) -> Report:
         report,
         short_answer="30 days",
         notices=(Notice("no_model"),),
-        final_answer="> No language model was used: every sentence below is quoted verbatim from its source.\n\n> text [1]",
+        final_answer="> text [1]\n\n> No language model was used: every sentence above is quoted verbatim from its source.",
         excerpts=(
             Excerpt(
                 "| term | days |\n|---|---|\n\n| notice | 30 |", "table", ((38, 40),), "[1]", "terms.md:1-4", "Terms"
@@ -176,6 +176,8 @@ def test_excerpts_are_laid_out_as_in_their_source_with_the_deciding_words_marked
     assert '<mark class="hit">return</mark> x &lt; 1  # &lt;b&gt;' in text
     assert "2 * 3 * 4 stays as it is." in page.text
     assert page.text.count("No language model was used") == 1
+    assert page.text.index("2 * 3 * 4") < page.text.index("No language model was used"), "the answer comes first"
+    assert "supported" not in page.text, "that a quote supports itself tells nothing"
     assert page.text.count("notes.txt:1-1") == 2, "in the answer and in the sources"
 
 

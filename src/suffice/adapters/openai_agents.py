@@ -26,14 +26,14 @@ from suffice.adapters.common import (
     format_notice,
 )
 from suffice.belief import BeliefState
-from suffice.errors import InputError
+from suffice.errors import InputError, describe_install
 from suffice.monitor import StopMonitor
 
 try:
     from agents import FunctionTool, RunContextWrapper, default_tool_error_function, function_tool
     from agents.tool_context import ToolContext
 except ImportError as error:
-    raise InputError("This adapter needs the OpenAI Agents SDK: pip install 'suffice[openai-agents]'") from error
+    raise InputError(f"This adapter needs the OpenAI Agents SDK: {describe_install('openai-agents')}") from error
 
 
 def guarded(

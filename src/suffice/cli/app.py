@@ -31,13 +31,14 @@ from suffice.cli import (
     skills,
     tune,
 )
-from suffice.cli.options import GroupedHelpCommand
+from suffice.cli.options import GroupedHelpCommand, GroupedHelpProgram
 from suffice.cli.output import print_error
 from suffice.cli.safe_output import clean_streams
-from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError
+from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError, describe_install
 
 app = typer.Typer(
     name="suffice",
+    cls=GroupedHelpProgram,
     help='Deep research that knows when it knows enough.\n\nStart with: suffice ask "YOUR QUESTION" --docs FOLDER',
     no_args_is_help=True,
     add_completion=True,
@@ -69,30 +70,31 @@ def root(
 
 
 # In the order in which help lists them.
+_MORE, _SERVICE, _EXPERIMENTS = "More", "Service and agents", "Experiments"
 app.command(cls=GroupedHelpCommand, epilog=ask.EXAMPLES)(ask.ask)
-app.command(cls=GroupedHelpCommand)(ask.resume)
+app.command(cls=GroupedHelpCommand)(check.check)
 app.command(cls=GroupedHelpCommand)(search.search)
 app.command(cls=GroupedHelpCommand)(search.index)
-app.command(cls=GroupedHelpCommand)(check.check)
-app.command()(recheck.recheck)
-app.command()(explain.explain)
-app.command()(replay.replay)
-app.command()(doctor.doctor)
-app.command()(serve.serve)
-app.command()(serve.worker)
-app.command(cls=GroupedHelpCommand)(mcp.mcp)
-app.command(cls=GroupedHelpCommand)(mine.mine)
-app.command(cls=GroupedHelpCommand)(tune.tune)
 app.add_typer(runs.runs_app, name="runs")
-app.add_typer(runs.memory_app, name="memory")
+app.command()(explain.explain)
+app.command()(serve.serve)
+app.command()(doctor.doctor)
+app.command(cls=GroupedHelpCommand, rich_help_panel=_MORE)(ask.resume)
+app.command(rich_help_panel=_MORE)(recheck.recheck)
+app.command(cls=GroupedHelpCommand, rich_help_panel=_MORE)(mine.mine)
+app.add_typer(runs.memory_app, name="memory", rich_help_panel=_MORE)
+app.add_typer(skills.skills_app, name="skills", rich_help_panel=_MORE)
+app.command(cls=GroupedHelpCommand, rich_help_panel=_SERVICE)(mcp.mcp)
+app.command(rich_help_panel=_SERVICE)(serve.worker)
+app.add_typer(keys.keys_app, name="keys", rich_help_panel=_SERVICE)
+app.command(rich_help_panel=_EXPERIMENTS)(replay.replay)
+app.add_typer(replay.lab_app, name="lab", rich_help_panel=_EXPERIMENTS)
 replay.lab_app.command()(lab.run)
 replay.lab_app.command()(lab.tables)
 replay.lab_app.command()(lab.gaps)
 replay.lab_app.command("data")(lab.show_data)
-app.add_typer(replay.lab_app, name="lab")
-app.add_typer(skills.skills_app, name="skills")
-app.add_typer(prompts.prompts_app, name="prompts")
-app.add_typer(keys.keys_app, name="keys")
+app.command(cls=GroupedHelpCommand, rich_help_panel=_EXPERIMENTS)(tune.tune)
+app.add_typer(prompts.prompts_app, name="prompts", rich_help_panel=_EXPERIMENTS)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -125,7 +127,7 @@ def _run_app(arguments: list[str]) -> int:
             return print_error(str(error), error.exit_code)
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("suffice"):
             return print_error(
-                f"This command needs the package {error.name}; run: pip install 'suffice[service]'",
+                f"This command needs the package {error.name}; run: {describe_install('service')}",
                 InputError.exit_code,
             )
         if withdrawn := _WITHDRAWN_FLAGS.get(getattr(error, "option_name", "")):
@@ -137,5 +139,8 @@ def _run_app(arguments: list[str]) -> int:
 
 def _format_usage_error(error: Any) -> str:
     message = error.format_message().rstrip(".") or "Wrong usage"
-    context = getattr(error, "ctx", None)
-    return f"{message}; see: {context.command_path if context is not None else 'suffice'} --help"
+    context: Any = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "suffice"
+    if "unexpected extra argument" in message and command.split()[-1] in ("ask", "search"):
+        return f'Put the question in quotes: {command} "YOUR QUESTION" --docs FOLDER'
+    return f"{message}; see: {command} --help"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from suffice import settings
 from suffice.cli.options import DebugOption
-from suffice.errors import SufficeError
+from suffice.errors import SufficeError, describe_install
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +90,7 @@ def _check_files() -> _CheckResult:
         read_isolated_text("text", "text", lambda: None)
     except SufficeError as error:
         return _CheckResult(False, str(error))
-    scanned = "with OCR" if ocr.is_installed() else "scanned pages need: pip install 'suffice[ocr]'"
+    scanned = "with OCR" if ocr.is_installed() else f"scanned pages need: {describe_install('ocr')}"
     return _CheckResult(
         True,
         "text, Markdown, HTML, code, PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, e-mail, notebooks, CSV, JSON,"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
 from suffice.options import ANSWER, LIMITS, LIST_OPTIONS, OPTIONS, SEARCH, RunOptions
@@ -193,6 +193,18 @@ class GroupedHelpCommand(TyperCommand):
                 flags = re.findall(r"(?<!\S)--?\w[\w-]*", " ".join(term for term, _ in group))
                 lines = textwrap.wrap(", ".join(flags), formatter.width - 18, break_on_hyphens=False)
                 formatter.write("".join(f"  {'' if i else title:<15}{line}\n" for i, line in enumerate(lines)))
+
+
+class GroupedHelpProgram(TyperGroup):
+    """A program whose help lists the everyday commands first, and the others by their panel."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            panel = getattr(command, "rich_help_panel", None)
+            title = panel if isinstance(panel, str) else "Commands"
+            groups.setdefault(title, []).append((name, command.get_short_help_str(formatter.width - 11)))
+        _write_groups(groups, formatter)
 
 
 def _write_groups(groups: dict[str, list[tuple[str, str]]], formatter: Any) -> None:

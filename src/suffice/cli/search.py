@@ -88,7 +88,8 @@ def search(
 
 
 def index(
-    paths: Annotated[list[str], typer.Argument(help="Files and folders to read.", metavar="PATH...")],
+    paths: Annotated[list[str] | None, typer.Argument(help="The same as --docs.", metavar="PATH")] = None,
+    docs: DocsOption = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -114,7 +115,9 @@ def index(
     Other commands do this when needed; doing it now makes questions faster, because all passages are embedded too.
     An interrupted command goes on where it stopped.
     """
-    options = build_options(docs=paths, include=include, exclude=exclude)
+    options = build_options(docs=[*(paths or ()), *(docs or ())], include=include, exclude=exclude)
+    if not options.scope.docs:
+        raise InputError("Nothing to read; name files or folders with --docs")
     if to is not None:
         return _index_into(to, options.scope, has_model=vectors is IndexVectors.MODEL, rebuild=rebuild)
     if rebuild or vectors is not IndexVectors.MODEL:
@@ -122,7 +125,7 @@ def index(
     from suffice.cli.terminal import Terminal, run_interruptible
     from suffice.search.open import open_local_corpus
 
-    _require_paths(paths)
+    _require_paths(options.scope.docs)
     with Terminal().live_display() as terminal:
 
         async def prepare() -> "CorpusSearch":

@@ -50,7 +50,7 @@ from suffice.report.markdown import (
 )
 from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
-from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
+from suffice.report.wording import count, describe_reading, describe_search, describe_stop, format_reading
 from suffice.types import Passage, Report, ReviewRound, Stop
 
 _T = TypeVar("_T")
@@ -318,17 +318,10 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
 
 
 def _format_round(event: RoundDone, *, verbose: bool) -> Text:
-    queries, new = len(event.round.queries), len(event.round.new)
-    counts = f"{queries} {'query' if queries == 1 else 'queries'}, {new} new {'passage' if new == 1 else 'passages'}"
+    counts = f"{count(len(event.round.queries), 'query', 'queries')}, {count(len(event.round.new), 'new passage')}"
     novelty, new_share = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
-    readings = (
-        []
-        if not verbose
-        else [
-            *([f"novelty {novelty:.2g} of 10"] if novelty is not None else []),
-            *([f"{new_share:.0%} of results new"] if new_share is not None else []),
-        ]
-    )
+    readings = [f"novelty {novelty:.2g} of 10"] if verbose and novelty is not None else []
+    readings += [f"{new_share:.0%} of results new"] if verbose and new_share is not None else []
     reason = STOP_REASON_TEXT.get(event.verdict.reason, event.verdict.reason)
     return Text.assemble(
         (f"round {event.round.index}", "bold"),
@@ -343,6 +336,6 @@ def _format_review(event: ReviewRound) -> Text:
     if event.composite is None:
         return Text.assemble(title, "  the evaluation could not be read")
     scores = " ".join(f"{name} {score:g}" for name, score in (event.scores or {}).items())
-    count = len(event.issues)
-    outcome = "passed" if event.passed else f"{count} {'issue' if count == 1 else 'issues'} to fix"
+    issues = count(len(event.issues), "issue")
+    outcome = "passed" if event.passed else f"{issues} to fix"
     return Text.assemble(title, f"  {event.composite:g} of 10  ", (scores, "dim"), f"  {outcome}")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from suffice.errors import InputError
+from suffice.errors import InputError, describe_install
 from suffice.lab.episode import Row
 from suffice.lab.experiment import NO_GATE
 from suffice.lab.rows import select_usual
@@ -21,7 +21,7 @@ def draw_figures(rows: Sequence[Row], folder: Path) -> list[Path]:
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError as error:
-        raise InputError("Drawing needs matplotlib; install it with: pip install 'suffice[lab]'") from error
+        raise InputError(f"Drawing needs matplotlib; install it with: {describe_install('lab')}") from error
     matplotlib.rcParams["svg.hashsalt"] = "suffice"  # The same rows give the same file.
     paths = []
     good = select_usual([row for row in rows if not row.get("error")])

@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
-from suffice.gates.base import Gate
 from suffice.gates.worth import extract_signals, worth
 from suffice.meters import MeterContext, MeterSet
 from suffice.meters.worth import WorthMeter
 from suffice.replay.compare import compute_recall_curve
 from suffice.replay.episodes import Episode
-from suffice.replay.judge import StopPoint, find_stop, measure_readings
+from suffice.replay.judge import find_stop, measure_readings
 from suffice.types import Readings
 
 if TYPE_CHECKING:
@@ -132,11 +131,6 @@ def calibrate_price(episodes: Sequence[Episode], rounds: float, file: str | None
         spent = sum(find_stop(gate, readings, seed).rounds for readings, seed in runs) / len(runs)
         low, high = (price, high) if spent > rounds else (low, price)
     return (low + high) / 2
-
-
-def follow_worth(gate: Gate, episode: Episode) -> StopPoint:
-    """Return where ``worth`` stops a recorded run. Only its own signals are measured."""
-    return find_stop(gate, measure_signals(episode), episode.seed)
 
 
 def measure_signals(episode: Episode) -> list[Readings]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from suffice.errors import InputError
+from suffice.errors import InputError, describe_install
 from suffice.replay.compare import GateComparison
 
 
@@ -15,7 +15,7 @@ def draw_pareto_chart(rows: Sequence[GateComparison], path: Path) -> None:
         matplotlib.use("Agg")
         from matplotlib import pyplot
     except ImportError as error:
-        raise InputError("Drawing needs matplotlib; install it with: pip install 'suffice[lab]'") from error
+        raise InputError(f"Drawing needs matplotlib; install it with: {describe_install('lab')}") from error
     points = [(row, row.recall) for row in rows if row.recall is not None]
     if not points:
         raise InputError("These recordings name no gold passages, so there is no recall to draw")

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from typing import Any
 
-from suffice.errors import InputError
+from suffice.errors import InputError, describe_install
 from suffice.measure.answers import is_abstention, normalize_answer, token_f1
 from suffice.prompts import GradeAnswer, GradeResponse
 from suffice.types import Embed, Note
@@ -87,7 +87,7 @@ def _get_rouge() -> Any:
     try:
         from rouge_score.rouge_scorer import RougeScorer
     except ImportError as error:
-        raise InputError("Scores need the package rouge-score: pip install 'suffice[lab]'") from error
+        raise InputError(f"Scores need the package rouge-score: {describe_install('lab')}") from error
     return RougeScorer(["rouge1"], use_stemmer=True)
 
 
@@ -102,5 +102,5 @@ def _get_meteor() -> tuple[Any, Any, Any]:
         from nltk.stem.porter import PorterStemmer
         from nltk.translate.meteor_score import single_meteor_score
     except ImportError as error:
-        raise InputError("Scores need the package nltk: pip install 'suffice[lab]'") from error
+        raise InputError(f"Scores need the package nltk: {describe_install('lab')}") from error
     return single_meteor_score, PorterStemmer(), _NoSynonyms()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from suffice.errors import InputError
+from suffice.errors import InputError, describe_install
 
 DRAWS = 2_000
 MIN_PAIRS = 3  # Fewer pairs are not tested.
@@ -47,7 +47,7 @@ def _t_test(left: Sequence[float], right: Sequence[float]) -> float | None:
     try:
         from scipy.stats import ttest_rel
     except ImportError as error:
-        raise InputError("The tables need the package scipy: pip install 'suffice[lab]'") from error
+        raise InputError(f"The tables need the package scipy: {describe_install('lab')}") from error
     import warnings
 
     with warnings.catch_warnings():  # Equal differences have no variance; p is then 0.

@@ -261,6 +261,9 @@ class _HtmlTextIndex:
             text = self.parts[part]
             closing = _CLOSING_PUNCTUATION.match(text, offset)
             offset = closing.end() if closing else offset
+            if not text[offset:] and "".join(self.parts[part + 1 : part + 2]).startswith(("</em", "</str", "</code")):
+                part, offset = part + 2, 0
+                continue
             if text[offset:].strip() or part + 4 >= len(self.parts) or not self._is_citation(part + 2):
                 return part, offset
             part, offset = part + 4, 0

@@ -16,7 +16,7 @@ from suffice.claims.verify import Checked
 from suffice.models.base import is_language_model
 from suffice.report.draft import WritingInstruction, choose_instruction, count_list_sections, list_caveats, render_draft
 from suffice.report.findings import DATE
-from suffice.report.notices import MODEL_ADVICE, OTHER_LANGUAGE, render_disagreements, render_notices
+from suffice.report.notices import MODEL_ADVICE, OTHER_LANGUAGE, render_disagreements, render_notices, render_origin
 from suffice.report.undone import list_undone
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
@@ -70,7 +70,7 @@ def build_report(
             if draft.origin == "quoted" and short_answer
             else ""
         )
-        answer = render_notices(notices) + shown + answer + render_disagreements(disagreements)
+        answer = render_notices(notices) + shown + answer + render_disagreements(disagreements) + render_origin(notices)
     sufficiency = _judge_sufficiency(run, stop, draft, has_answer=bool(answer))
     stop = replace(stop, sufficiency=sufficiency)
     instruction = choose_instruction(run)

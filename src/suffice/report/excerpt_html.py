@@ -41,11 +41,6 @@ def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRen
     return f'<div class="quoted plain" dir="auto">{_mark(escape(lines, quote=False))}</div>'
 
 
-def mark_offsets(text: str, highlight: Iterable[tuple[int, int]]) -> str:
-    """Return a plain text as HTML with these stretches marked."""
-    return _mark(escape(_insert_markers(text, highlight), quote=False))
-
-
 def _insert_markers(text: str, highlight: Iterable[tuple[int, int]]) -> str:
     """Return the cleaned text with a marker at each end of a highlight; overlapping highlights are joined."""
     text = _MARKERS.sub(" ", text)

@@ -33,6 +33,7 @@ from suffice.report.notices import (
     describe_removed,
     render_disagreements,
     render_notices,
+    render_origin,
 )
 from suffice.report.provenance import (
     build_review_table,
@@ -114,7 +115,7 @@ def render_html(report: Report, links: str = "") -> str:
 {_render_sources(report, renderer, links)}
 <section class="more" aria-label="How this answer was found">
 {_render_stop(report)}
-{_render_claims_table(report.claims, None if report.excerpts else highlighted, renderer)}
+{_render_claims_table(_list_checked(report), None if report.excerpts else highlighted, renderer)}
 {_render_computations(report, renderer)}
 {_render_review(report)}
 {_render_bill(report)}
@@ -146,13 +147,16 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
     that a quote supports itself tells nothing.
     """
     # A claim is plain text. In a report that another program wrote it may still be Markdown, so both forms are tried.
-    claims = [((_escape(claim.text), renderer.render_inline(claim.text)), claim.support) for claim in report.claims]
+    claims = [
+        ((_escape(claim.text), renderer.render_inline(claim.text)), claim.support) for claim in _list_checked(report)
+    ]
+    origin = render_origin(report.notices)
     if report.excerpts:
         shown = "".join(_render_excerpt(excerpt, renderer) for excerpt in report.excerpts)
         shown += renderer.render_block(render_disagreements(report.disagreements))
         marked, found = shown, frozenset[int]()
     else:
-        text = report.final_answer.removeprefix(render_notices(report.notices))
+        text = report.final_answer.removeprefix(render_notices(report.notices)).removesuffix(origin)
         marked, found = highlight_claims(renderer.render_block(text), claims)
         marked = f'<div class="prose" dir="auto">{marked}</div>' if marked.strip() else ""
     short = ""
@@ -164,9 +168,13 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
         and strip_markdown(report.summary) not in strip_markdown(report.final_answer)
     ):
         short += f'<p class="lede" dir="auto">{renderer.render_inline(_escape_words(report.summary))}</p>'
-    is_quoted = bool(report.excerpts) or any(notice.kind == "no_model" for notice in report.notices)
-    says_more = not is_quoted or any(claim.support != "supported" for claim in report.claims)
-    return short + marked + (_render_legend(report.claims) if marked and says_more else ""), found
+    below = _render_legend(_list_checked(report)) + renderer.render_block(origin)
+    return short + marked + (below if marked else ""), found
+
+
+def _list_checked(report: Report) -> Sequence[Claim]:
+    """Return the claims whose verdicts tell something: not those of an answer that only quotes its sources."""
+    return () if render_origin(report.notices) else report.claims
 
 
 def _escape_words(text: str) -> str:
@@ -184,7 +192,7 @@ def _render_notices(report: Report) -> str:
         is_cancelled = report.stop.reason == "cancelled"
         text = CANCELLED_TEXT if is_cancelled else NO_ANSWER_TEXT[report.status]
         return f'<p class="notice">{text}</p>'
-    notices = [describe_notice(notice) for notice in report.notices]
+    notices = [describe_notice(notice) for notice in report.notices if notice.kind != "no_model"]
     if partly := describe_partly(report):
         notices.insert(0, partly)
     if restated := describe_restated(report):

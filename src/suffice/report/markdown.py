@@ -17,9 +17,10 @@ from suffice.report.provenance import (
     parse_review,
     summarize_review,
 )
-from suffice.report.timeline import describe_outcome, get_reading_series, get_topic_series, select_readings
+from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import (
     PARTLY_NOTICE,
+    count,
     describe_reading,
     describe_search,
     describe_stop,
@@ -51,8 +52,7 @@ def render_markdown(report: Report) -> str:
     """Return the whole report; empty sections are left out."""
     parts = [
         *_render_header(report),
-        *_render_partly(report),
-        *_render_restated(report),
+        *(f"> {_to_line(text)}" for text in (describe_partly(report), describe_restated(report)) if text),
         _render_answer(report),
         *_render_closest(report),
         *_render_list("Key findings", _neutralize_lines(report, report.key_findings)),
@@ -83,13 +83,15 @@ def _to_line(text: str) -> str:
 
 def format_usage(usage: UsageSummary) -> str:
     """Summarize in one line what the run used."""
-    stored = f" and {_format_count(usage.stored, 'stored answer')}" if usage.stored else ""
-    estimated = f" (estimated for {_format_count(usage.estimated_calls, 'call')})" if usage.estimated_calls else ""
-    cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+    stored = f" and {count(usage.stored, 'stored answer')}" if usage.stored else ""
+    estimated = f" (estimated for {count(usage.estimated_calls, 'call')})" if usage.estimated_calls else ""
+    has_tokens = usage.input_tokens or usage.output_tokens
+    tokens = f" · {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out{estimated}" if has_tokens else ""
+    pages = f" · {count(usage.pages_read, 'page')} read" if usage.pages_read else ""
+    cost = "" if usage.cost_usd == 0 else f" · cost {_format_cost(usage.cost_usd)}"
     return (
-        f"{usage.model or 'no model'} · {_format_count(usage.calls, 'call')}{stored} · {usage.input_tokens:,} tokens in, "
-        f"{usage.output_tokens:,} out{estimated} · {_format_count(usage.searches, 'search', 'searches')} · "
-        f"{_format_count(usage.pages_read, 'page')} read · {usage.seconds:.1f} s · {cost}"
+        f"{usage.model or 'no model'} · {count(usage.calls, 'call')}{stored}{tokens} · "
+        f"{count(usage.searches, 'search', 'searches')}{pages} · {usage.seconds:.1f} s{cost}"
     )
 
 
@@ -142,20 +144,10 @@ def describe_partly(report: Report) -> str:
     return f"{PARTLY_NOTICE}."
 
 
-def _render_partly(report: Report) -> Iterable[str]:
-    if text := describe_partly(report):
-        yield f"> {_to_line(text)}"
-
-
 def describe_restated(report: Report) -> str:
     """Say how the question was read, with names for what it describes; empty if it was read as it is."""
     restated = report.metadata.get("restated")
     return f"Read as: {restated}" if restated else ""
-
-
-def _render_restated(report: Report) -> Iterable[str]:
-    if text := describe_restated(report):
-        yield f"> {_to_line(text)}"
 
 
 def _render_answer(report: Report) -> str:
@@ -265,23 +257,10 @@ def _render_stop(report: Report) -> Iterable[str]:
     yield f"Evidence judged sufficient: {sufficiency}. Gate: {gate}"
     if stop.rounds:
         yield _render_rounds_table(stop)
-    if topics := get_topic_series(stop):
-        yield "How well each topic was covered after each round, from 0 to 1:"
-        head = ["Topic", *(str(record.index) for record in stop.rounds)]
-        rows = [
-            [_to_line(topic), *("–" if value is None else f"{_shade(value)} {value:.2f}" for value in values)]
-            for topic, values in topics.items()
-        ]
-        yield _format_table(head, ["---", *["--:"] * len(stop.rounds)], rows)
-
-
-def _shade(value: float) -> str:
-    """Return a block that is darker the higher the value is."""
-    return " ░▒▓█"[min(4, max(0, round(4 * value)))].replace(" ", "·")
 
 
 def _render_rounds_table(stop: Stop) -> str:
-    names = select_readings(stop)
+    names = select_readings(stop, 2)
     series = [get_reading_series(stop, name) for name in names]
     rows = [
         [
@@ -323,7 +302,3 @@ def _format_table(head: Sequence[str], alignment: Sequence[str], rows: Iterable[
 
 def _format_handle(handle: str) -> str:
     return handle if is_handle(handle) else _to_line(handle)
-
-
-def _format_count(amount: int, noun: str, plural: str = "") -> str:
-    return f"{amount:,} {noun if amount == 1 else plural or noun + 's'}"

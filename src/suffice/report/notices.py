@@ -13,17 +13,17 @@ NOTICE_TEXT = {
     "degraded": "Search was limited because searches kept failing; this answer is partial.",
     "insufficient": "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete.",
     "short_list": "The list is shorter than the task asks for because the sources name no further items.",
-    "no_model": "No language model was used: every sentence below is quoted verbatim from its source.",
+    "no_model": "No language model was used: every sentence above is quoted verbatim from its source.",
     "skill_wording": "No language model was used: quotations are verbatim; the words around them come from a skill.",
     "quoted_for_budget": "The money limit was reached before the answer was written, so the sources are quoted instead.",
     "model_fault": "The language model could not be used, so the sources are quoted instead.",
     "unsupported_draft": "No statement of the model's draft was supported by the sources, so the sources are quoted instead.",
 }
-"""The notices above an answer, by kind."""
+"""The notices around an answer, by kind."""
 OTHER_LANGUAGE = "The documents are in another language than the question"
 MODEL_ADVICE = "A language model (--model) can search and answer across languages."
 # In reports of earlier versions.
-_EARLIER_NOTICES = ("No language model was used: every sentence below is quoted verbatim from the source behind it.",)
+_EARLIER_NOTICES = ("No language model was used: every sentence below is quoted verbatim from",)
 NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE, *_EARLIER_NOTICES)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 DISAGREEMENT_HEADING = "Where the sources disagree"
@@ -37,7 +37,12 @@ def describe_notice(notice: Notice) -> str:
 
 def render_notices(notices: Sequence[Notice]) -> str:
     """Return the notices as the Markdown above an answer."""
-    return "".join(f"> {describe_notice(notice)}\n\n" for notice in notices)
+    return "".join(f"> {describe_notice(notice)}\n\n" for notice in notices if notice.kind != "no_model")
+
+
+def render_origin(notices: Sequence[Notice]) -> str:
+    """Return the Markdown below an answer that is made of quotations only; empty for others."""
+    return "".join(f"\n\n> {describe_notice(notice)}" for notice in notices if notice.kind == "no_model")
 
 
 def render_disagreements(disagreements: Sequence[Disagreement]) -> str:

@@ -80,9 +80,7 @@ def format_reading(name: str, value: float | None) -> str:
     if finite_or_none(value) is None or value is None:
         return format_number(None)
     if unit == "share":
-        return (
-            f"{value:.0%}".replace("%", " %") if value == 0 or abs(value) >= 0.01 else f"{value:.1%}".replace("%", " %")
-        )
+        return f"{100 * value:.{0 if value == 0 or abs(value) >= 0.01 else 1}f} %"
     if unit == "of 10":
         return f"{value:.2g} of 10"
     if unit == "seconds":

@@ -429,7 +429,6 @@ _EMPHASIS_ESCAPES = (r"\*", r"\_", r"\`")
 # An escaped character is passed over, so that an escaped tick opens no code.
 _CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?:(?<!`)|(?<=\\`))(?P<ticks>`++)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
 _QUOTE_MARKER = re.compile(r"\n[ \t]*(?:>[ \t]*)+")
-_BLOCK_MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")
 _LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 
 
@@ -542,12 +541,6 @@ def mask_inline_code(text: str) -> str:
 def mask_quote_markers(text: str) -> str:
     """Return the text with the ``>`` at the start of its later lines blanked at the same offsets."""
     return _QUOTE_MARKER.sub(lambda match: "\n" + " " * (len(match.group()) - 1), text)
-
-
-def skip_block_marker(text: str, start: int, end: int) -> int:
-    """Return the offset after the list, heading or quote marker at ``start``; ``start`` itself when there is none."""
-    marker = _BLOCK_MARKER.match(text, start, end)
-    return marker.end() if marker else start
 
 
 def has_list_marker(text: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import InputError, ModelError
+from suffice.errors import InputError, ModelError, describe_install
 from suffice.models.embeddings.base import normalize_rows
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class FastEmbedEmbedder:
         try:
             from fastembed import TextEmbedding
         except ImportError as error:
-            raise InputError("fastembed is not installed; install it with: pip install 'suffice[fastembed]'") from error
+            raise InputError(f"fastembed is not installed; install it with: {describe_install('fastembed')}") from error
         known = {item["model"].lower(): item["dim"] for item in TextEmbedding.list_supported_models()}
         if model.lower() not in known:
             raise InputError(f"fastembed has no model {model!r}; it has: {', '.join(sorted(known)[:5])} and others")

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from suffice.errors import describe_install
 from suffice.search.files import ocr
 from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, ScannedFile, UnreadableFile
 from suffice.search.files.decode import load_bytes
@@ -24,7 +25,6 @@ _HEADING_WORDS = 10
 _MIN_SECTION_CHARS = 200  # A shorter section stays with the next one.
 _PICTURE_WIDTH = 1200  # Pixels.
 _MAX_PICTURE_PIXELS = 3_000_000  # A page may be many metres long.
-_OCR_HINT = "install OCR with: pip install 'suffice[ocr]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: boo
     if use_ocr:
         raise UnreadableFile(f"{path} looks scanned, and OCR finds no text in its pictures; leave it out.")
     raise ScannedFile(
-        f"{path} looks scanned: its pages are pictures without text; {_OCR_HINT}, or run OCR on it first."
+        f"{path} looks scanned: its pages are pictures without text; run OCR on it first, or: {describe_install('ocr')}"
     )
 
 
@@ -171,7 +171,8 @@ def _describe_unread(pages: Sequence[int]) -> str:
     if not pages:
         return ""
     what = f"page {pages[0]} looks" if len(pages) == 1 else f"pages {_format_ranges(pages)} look"
-    return f"{what} scanned and could not be read{'' if ocr.is_installed() else f'; {_OCR_HINT}'}"
+    hint = "" if ocr.is_installed() else f"; install OCR with: {describe_install('ocr')}"
+    return f"{what} scanned and could not be read{hint}"
 
 
 def _format_ranges(numbers: Sequence[int]) -> str:
