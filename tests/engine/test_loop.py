@@ -296,7 +296,7 @@ def test_gate_and_strategy_share_one_reflection_a_round():
     model = ScriptedModel(
         {
             "plan": [PlanResponse((PlannedQuery("one"),))],
-            "reflect": [ReflectionResponse(False, 0.3, (), ("two",)), ReflectionResponse(True, 0.8)],
+            "reflect": [ReflectionResponse(False, 0.3, (), (PlannedQuery("two"),)), ReflectionResponse(True, 0.8)],
         }
     )
     events, run = loop(FixtureSearch(default=TEN[:3]), Reflecting(), sufficiency(), the_model=model)

@@ -43,7 +43,7 @@ def sees(notes, *passages):
 
 
 def asks(*queries):
-    return ReflectionResponse(False, 0.2, ("the birthplace",), queries)
+    return ReflectionResponse(False, 0.2, ("the birthplace",), tuple(map(PlannedQuery, queries)))
 
 
 ENOUGH = ReflectionResponse(True, 0.9)

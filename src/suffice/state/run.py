@@ -201,7 +201,7 @@ class RunState:
                 self.reflection.sufficient,
                 self.reflection.confidence,
                 tuple(self.reflection.gaps),
-                tuple(self.reflection.new_queries),
+                tuple(new.query for new in self.reflection.new_queries),
                 self.budget.tokens_left,
             )
         )
@@ -382,7 +382,7 @@ class RunState:
         """Return how many new queries a strong model names for its gaps; unknown if it was not asked."""
         if not self.is_strong or self._reflected_round != self._admitted_rounds or self.reflection is None:
             return None
-        return float(len(self.filter_new_queries([Query(text) for text in self.reflection.new_queries])))
+        return float(len(self.filter_new_queries([Query(new.query) for new in self.reflection.new_queries])))
 
     def _compare_belief(self) -> float | None:
         """Return the share of words in which the belief differs from the round before; unknown if the memory is no belief."""
