@@ -91,6 +91,15 @@ def test_observation_filter_hides_unrelated_passages_from_the_memory():
     assert report.metadata["interventions"] == ["observation_filter"]
 
 
+def test_the_state_difference_is_known_with_an_observation_filter():
+    found = Extraction((ExtractedFact(FILM.text, ("[1]",), WHO),))
+    script = {"extract": [found, Extraction()], "reflect": [GO_ON]}
+    options = {"strategy": "reflect", "memory": "structured", "stop": "exhaustion(j=0, u=1, d=0.1, p=1)"}
+    report, _, _ = ran(script, FixtureSearch(default=[FILM]), interventions=("observation_filter",), **options)
+    assert report.stop.reason == "exhausted"
+    assert all(record.readings["belief.difference"] is not None for record in report.stop.rounds)
+
+
 def make_record(readings):
     return RoundRecord(1, True, ("q",), 1, readings, ())
 

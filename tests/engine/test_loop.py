@@ -289,7 +289,7 @@ class Reflecting:
         if not run.records:
             return [Query(planned.query) for planned in (await run.plan()).queries]
         reflection = await run.reflect()
-        return [Query(text) for text in reflection.new_queries] if reflection else []
+        return [Query(new.query) for new in reflection.new_queries] if reflection else []
 
 
 def test_gate_and_strategy_share_one_reflection_a_round():

@@ -210,6 +210,7 @@ class _Stages:
             run_id=config.run_id or new_run_id(),
             seed=config.seed,
             grounded=self.parts.grounded,
+            filtered=self.parts.filtered,
             embed=config.embed,
             clock=config.clock,
             reader=config.reader,
