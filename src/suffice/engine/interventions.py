@@ -18,11 +18,10 @@ from suffice.errors import InputError
 from suffice.gates import exhaustion
 from suffice.gates.base import GapAwareGate, Gate, ResampleGate
 from suffice.memory.base import MemoryFactory
-from suffice.storage.findings import StoredFinding
+from suffice.storage.findings import StoredFinding, find_near_fact
 from suffice.strategies.base import PassageSelector, RunView, Strategy
 from suffice.strategies.harness import MAX_QUERY_CHARS
 from suffice.strategies.predicates import PredicatesStrategy, set_open_questions
-from suffice.text.entities import content_stems
 from suffice.types import Hits, Passage, Query
 
 
@@ -122,8 +121,7 @@ def add_recalled_queries(parts: RunParts, findings: Sequence[StoredFinding]) -> 
         queries = await parts.strategy.propose(run)
         if run.records or not queries:
             return queries
-        task_stems = content_stems(run.task)
-        facts = [max(one.facts, key=lambda fact: len(task_stems & content_stems(fact.text))) for one in findings]
+        facts = [fact for one in findings if (fact := find_near_fact(one, run.task)) is not None]
         recalled = [Query(fact.text[:MAX_QUERY_CHARS], "found earlier, looked up again") for fact in facts]
         return run.filter_new_queries([*queries, *recalled])
 
