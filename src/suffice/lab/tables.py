@@ -399,10 +399,9 @@ def _variance_table(rows: Sequence[Row]) -> ResultTable:
         cells = []
         for memory in memories:
             free = select_rows(rows, data=data, harness=harness, memory=memory, gate=NO_GATE)
-            scores = [
-                [get_value(row, "judge") for row in pair] for pair in pair_rows(select_rows(group, memory=memory), free)
-            ]
-            effects = [pair[0] - pair[1] for pair in scores if None not in pair]
+            pairs = pair_rows(select_rows(group, memory=memory), free)
+            scores = [(get_value(gated, "judge"), get_value(other, "judge")) for gated, other in pairs]
+            effects = [one - other for one, other in scores if one is not None and other is not None]
             cells.append(f"{pstdev(effects):.1f}{mark_few(effects)}" if effects else "–")
         table.rows.append([data, harness, gate, *cells])
     table.note = "Of the judge score with the gate minus the score without it, question by question."

@@ -128,7 +128,7 @@ class _Writer:
         found = await asyncio.to_thread(find_findings, run.task, files, nearness, embed_static, per_file=MAX_RESULTS)
         blocks = ["## Papers", _write_table(papers)]
         for paper in papers:
-            own = [self._quote(one) for one in found if one.text.passage in paper.passages]
+            own = [self._quote(one) for one in found if one.quotations[0].passage in paper.passages]
             methods, limits = list_methods(paper, run.evidence), list_limits(paper, run.evidence)
             results = [one for one in own if one not in (*methods, *limits)]
             parts = {"Method": methods, "Result": results, "Limits": limits}
