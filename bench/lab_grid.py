@@ -55,7 +55,7 @@ class StatelessModel:
             first = prompt.observation[0]  # type: ignore[attr-defined]
             answer = Extraction((ExtractedFact(first.text.split(". ")[0], first.handles),), (), (words,))
         elif prompt.role == "notes":
-            answer = NotesResponse(f"Notes about {words}.", (), (words,))
+            answer = NotesResponse(f"Notes about {words}.")
         elif prompt.role == "thought":
             answer = IRCoTStepResponse(f"The {words} is old.")
         elif prompt.role == "act":

@@ -37,7 +37,7 @@ class EndlessSearch:
 async def measure() -> list[float]:
     """Return the microseconds of each round."""
     number = iter(range(10**9))
-    reflections = [lambda prompt: ReflectionResponse(False, 0.5, (), (f"query number {next(number)}",))]
+    reflections = [lambda prompt: ReflectionResponse(False, 0.5, (), (PlannedQuery(f"query number {next(number)}"),))]
     script = {"plan": [PlanResponse((PlannedQuery("the first query"),))], "reflect": reflections}
     model = ScriptedModel(script, usage=Usage(1, 100, 10))
     bounds = Bounds(ROUNDS, 10 * ROUNDS, 15, None, 10**9)

@@ -19,7 +19,7 @@ PASSAGES = [
     make_passage("p3", "Ida Halloran studied in Graz and moved to Trieste.", "Ida Halloran", path="ida.txt"),
     make_passage("p4", "Graz lies on the river Mur.", "Graz", path="graz.txt"),
 ]
-MORE = ReflectionResponse(False, 0.4, ("the founder",), ("who founded Halloran Works",))
+MORE = ReflectionResponse(False, 0.4, ("the founder",), (PlannedQuery("who founded Halloran Works"),))
 ENOUGH = ReflectionResponse(True, 0.9)
 ANSWER = SynthesisResponse("Halloran Works built it [1].", "Halloran Works [1].")
 
@@ -31,7 +31,9 @@ def plan(*queries, complexity="standard"):
 def asking(*, sufficient=False):
     """Return a reflection that always proposes a new query."""
     count = iter(range(10_000))
-    return lambda prompt: ReflectionResponse(sufficient, 0.5, ("a gap",), (f"another question number {next(count)}",))
+    return lambda prompt: ReflectionResponse(
+        sufficient, 0.5, ("a gap",), (PlannedQuery(f"another question number {next(count)}"),)
+    )
 
 
 def model(*, plans=None, reflects=(MORE,), drafts=(ANSWER,), usage=None, kind=ScriptedModel):

@@ -6,7 +6,7 @@ import pytest
 
 from suffice import BeliefState, InputError
 from suffice.errors import ModelError
-from suffice.prompts import ExtractedFact, Extraction, NotesResponse
+from suffice.prompts import ExtractedFact, Extraction, RewriteNotes
 from suffice.testing import ScriptedModel
 
 QUESTION = "Who founded the works that built the bridge?"
@@ -53,18 +53,21 @@ def test_known_passages_cost_nothing():
 
 
 def test_a_freeform_belief_is_rewritten_and_keeps_only_verbatim_sentences():
-    verbatim = ExtractedFact("the bridge was built by Halloran Works", ("1",))
-    answers = [
-        NotesResponse("Halloran Works built it [1].", (verbatim,), ("Who?",)),
-        NotesResponse("Ida founded them [2].", (ExtractedFact("Ida founded everything", ("[2]",)),)),
+    texts = [
+        "Halloran Works built it. [1] No evidence was found for its founder.\n\n"
+        '**Word for word:**\n- "the bridge was built by Halloran Works" [1]\n\nStill open:\n- Who founded them?',
+        "Ida founded them [2].\n\nWord for word:\n- Ida founded everything [2]",
     ]
-    belief = BeliefState(QUESTION, ScriptedModel({"notes": answers}), style="freeform")
+    model = ScriptedModel({"notes": [RewriteNotes.parse(text) for text in texts]})
+    belief = BeliefState(QUESTION, model, style="freeform")
     first, second = observe(belief, [BRIDGE], [WORKS])
     assert first == (
-        'Halloran Works built it [1].\nWord for word:\n- "the bridge was built by Halloran Works" [1]\nStill open:\n- Who?'
+        "Halloran Works built it. [1]\n"
+        'Word for word:\n- "the bridge was built by Halloran Works" [1]\nStill open:\n- Who founded them?'
     )
+    assert "JSON" not in model.prompts[0].render()
     assert second == "Ida founded them [2]."
-    assert "not word for word" in belief.problems[0]
+    assert any("everything" in problem for problem in belief.problems)
 
 
 def test_a_failed_call_leaves_the_belief_as_it_was():

@@ -33,7 +33,10 @@ def hits_for(*ids):
 def run_live(stop):
     """Run the pipeline over three passages. ``k`` covers all of them."""
     count = iter(range(99))
-    more = lambda prompt: ReflectionResponse(False, 0.5, (), (f"Meridian bridge works founded {next(count)}",))  # noqa: E731
+
+    def more(prompt):
+        return ReflectionResponse(False, 0.5, (), (PlannedQuery(f"Meridian bridge works founded {next(count)}"),))
+
     script = {
         "plan": [PlanResponse((PlannedQuery(QUESTION),))],
         "reflect": [more],

@@ -199,7 +199,8 @@ async def prepare_run(
         honors_sufficient=preset.honors_sufficient and options.stop is None,
     )
     interventions = validate_interventions(options.interventions)
-    make_model = await _choose_model_factory(options.model, config, notify)
+    names = [one.skill.name for one in active]
+    make_model = await _choose_model_factory(options.model, config, notify, names)
     bounds = settings.merge_bounds(config.bounds, options.bounds)
     images = find_images(task, Path.cwd(), offline=config.offline) if options.pictures else ()
     skills = _make_active_skills(active, options, config)
@@ -443,7 +444,7 @@ def _recall_findings(
 
 
 async def _choose_model_factory(
-    model: str | Model | None, config: settings.Settings, notify: Notify
+    model: str | Model | None, config: settings.Settings, notify: Notify, skills: Sequence[str]
 ) -> Callable[[Embed | None], Model]:
     """Return a function from the run's embeddings, which some models use, to the chosen model."""
     if model is not None and not isinstance(model, str):
@@ -453,7 +454,9 @@ async def _choose_model_factory(
     def read_earlier_runs() -> list[dict[str, Any]]:
         return [row for row in runs.read_log(config.data_dir) if row.get("model") != "extractive"]
 
-    return await asyncio.to_thread(choose_model, model, config, notify, read_earlier_runs)  # It may call a server.
+    return await asyncio.to_thread(
+        choose_model, model, config, notify, read_earlier_runs, skills
+    )  # It may call a server.
 
 
 def _resolve_review_rules(options: RunOptions, config: settings.Settings, model: Model) -> settings.ReviewRules | None:

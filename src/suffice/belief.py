@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from suffice.errors import InputError, ModelError
 from suffice.memory.base import BeliefLimits, MemoryContext
 from suffice.memory.evidence import Evidence
-from suffice.memory.notes import NotesMemory
+from suffice.memory.freeform import FreeformMemory
 from suffice.memory.open_questions import OpenQuestions
 from suffice.memory.structured import StructuredMemory
 from suffice.models.base import Model, UsageTrackingModel
@@ -23,9 +23,9 @@ from suffice.types import Hits, Note, Passage, Place, Query, Round, Usage
 
 A = TypeVar("A")
 BeliefStyle = Literal["structured", "freeform"]
-_STYLES: dict[str, type[StructuredMemory] | type[NotesMemory]] = {
+_STYLES: dict[str, type[StructuredMemory] | type[FreeformMemory]] = {
     "structured": StructuredMemory,
-    "freeform": NotesMemory,
+    "freeform": FreeformMemory,
 }
 
 

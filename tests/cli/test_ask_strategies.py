@@ -109,7 +109,7 @@ def film(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("memory", ["freeform", "structured", "rolling", "notes", "lobotomized", "trajectory"])
+@pytest.mark.parametrize("memory", ["freeform", "structured", "rolling", "lobotomized", "trajectory"])
 def test_open_questions_are_answered_and_the_trace_shows_the_belief(suffice, film, memory, tmp_path):
     trace = tmp_path / "run.jsonl"
     options = ["--strategy", "predicates", "--memory", memory, "--alpha", "1", "-k", "1", "--trace", trace, "--json"]

@@ -8,7 +8,7 @@ from bridge_story import ANSWER, ENOUGH, PASSAGES, TASK, asking, model, outcome,
 from suffice.engine.presets import PRESETS
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.capability import ModelProfile
-from suffice.prompts import Evaluation, ReflectionResponse, SynthesisResponse
+from suffice.prompts import Evaluation, PlannedQuery, ReflectionResponse, SynthesisResponse
 from suffice.settings import ReviewRules
 from suffice.storage.sqlite_cache import JsonCache, SqliteCache
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
@@ -115,7 +115,7 @@ def test_a_model_that_is_sure_ends_the_search_in_round_one():
 
 @pytest.mark.parametrize("unsure", [ReflectionResponse(True, 0.5), ReflectionResponse(True, 0.9, ("a gap",))])
 def test_an_unsure_model_does_not_end_the_search(unsure):
-    unsure = replace(unsure, new_queries=("who founded Halloran Works",))
+    unsure = replace(unsure, new_queries=(PlannedQuery("who founded Halloran Works"),))
     report = outcome(replace(setup(model(reflects=[unsure]), stop=PRESETS["auto"].gate), preset=PRESETS["auto"]))
     assert report.stop.reason != "sufficient"
 

@@ -27,7 +27,7 @@ from bridge_story import (
 from suffice.engine.pipeline import run_pipeline
 from suffice.errors import ModelError
 from suffice.events import Finished, RoundDone, Searching, SearchStopped, Writing
-from suffice.prompts import CheckDraftResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts import CheckDraftResponse, PlannedQuery, ReflectionResponse, SynthesisResponse
 from suffice.testing import FixtureSearch, make_passage, make_search_error
 from suffice.types import STOP_REASONS, Bounds, Usage
 
@@ -64,7 +64,9 @@ def test_epsilon_accepts_a_saturated_round_at_random():
 
 
 def test_exhausted():
-    circles = [ReflectionResponse(False, 0.1, (), (f"who built the Meridian bridge {n}",)) for n in range(9)]
+    circles = [
+        ReflectionResponse(False, 0.1, (), (PlannedQuery(f"who built the Meridian bridge {n}"),)) for n in range(9)
+    ]
     report = outcome(setup(model(reflects=circles), FixtureSearch(default=PASSAGES[:3]), "exhaustion"))
     assert (report.stop.reason, report.stop.round) == ("exhausted", 3)
     assert not report.insufficient_termination
@@ -236,7 +238,12 @@ def test_planner_done_when_nothing_is_left_to_ask():
 
 def test_a_reflection_that_only_repeats_itself_ends_the_run():
     search = FixtureSearch()
-    report = outcome(setup(model(reflects=[ReflectionResponse(False, 0.2, (), (TASK.upper(), TASK))]), search))
+    report = outcome(
+        setup(
+            model(reflects=[ReflectionResponse(False, 0.2, (), (PlannedQuery(TASK.upper()), PlannedQuery(TASK)))]),
+            search,
+        )
+    )
     assert report.stop.reason == "planner_done"
     assert search.queries == [TASK]
 

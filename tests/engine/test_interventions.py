@@ -91,13 +91,22 @@ def test_observation_filter_hides_unrelated_passages_from_the_memory():
     assert report.metadata["interventions"] == ["observation_filter"]
 
 
+def test_the_state_difference_is_known_with_an_observation_filter():
+    found = Extraction((ExtractedFact(FILM.text, ("[1]",), WHO),))
+    script = {"extract": [found, Extraction()], "reflect": [GO_ON]}
+    options = {"strategy": "reflect", "memory": "structured", "stop": "exhaustion(j=0, u=1, d=0.1, p=1)"}
+    report, _, _ = ran(script, FixtureSearch(default=[FILM]), interventions=("observation_filter",), **options)
+    assert report.stop.reason == "exhausted"
+    assert all(record.readings["belief.difference"] is not None for record in report.stop.rounds)
+
+
 def make_record(readings):
     return RoundRecord(1, True, ("q",), 1, readings, ())
 
 
 def test_resample_asks_a_follow_up_before_the_stop_counts():
     parts = apply_interventions(["resample"], RunParts(ReflectStrategy(), TrajectoryMemory, exhaustion(p=1)))
-    model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), ("the same again",))]})
+    model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), (PlannedQuery("the same again"),))]})
     run = RunState(TASK, model, parts.memory, run_id="r")
 
     async def main():
@@ -115,7 +124,7 @@ def test_resample_asks_a_follow_up_before_the_stop_counts():
 def test_resample_without_a_gate_asks_one_follow_up_per_stagnation():
     parts = apply_interventions(["resample"], RunParts(ReflectStrategy(), TrajectoryMemory, None))
     assert parts.gate is None, "the strategy still ends by itself"
-    model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), ("the same again",))]})
+    model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), (PlannedQuery("the same again"),))]})
     run = RunState(TASK, model, parts.memory, run_id="r")
     stale = {"overlap.jaccard": 0.9, "overlap.upr": 0.0}
 
@@ -170,7 +179,7 @@ def test_a_follow_up_that_is_the_strategys_query_is_asked_once():
 RIVALS = HypothesesResponse(
     (Hypothesis("Born in Graz", "Ada Lind Graz"), Hypothesis("Born in Malmo", "Ada Lind Malmo"))
 )
-GO_ON = ReflectionResponse(False, 0.2, (), ("Ada Lind",))
+GO_ON = ReflectionResponse(False, 0.2, (), (PlannedQuery("Ada Lind"),))
 
 
 def test_hypotheses_are_tested_beside_the_strategys_query_and_weighed():
@@ -193,7 +202,7 @@ def test_hypotheses_are_tested_beside_the_strategys_query_and_weighed():
 
 def test_hypotheses_take_turns_with_few_queries():
     search = FixtureSearch({TASK: [FILM], WHO: [FILM], WHERE: [FILM]}, default=[ADA])
-    again = [replace(GO_ON, new_queries=(f"Ada Lind {n}",)) for n in range(9)]
+    again = [replace(GO_ON, new_queries=(PlannedQuery(f"Ada Lind {n}"),)) for n in range(9)]
     rivals = [
         HypothesesResponse(tuple(replace(rival, query=f"{rival.query} {n}") for rival in RIVALS.rivals))
         for n in range(9)

@@ -289,14 +289,14 @@ class Reflecting:
         if not run.records:
             return [Query(planned.query) for planned in (await run.plan()).queries]
         reflection = await run.reflect()
-        return [Query(text) for text in reflection.new_queries] if reflection else []
+        return [Query(new.query) for new in reflection.new_queries] if reflection else []
 
 
 def test_gate_and_strategy_share_one_reflection_a_round():
     model = ScriptedModel(
         {
             "plan": [PlanResponse((PlannedQuery("one"),))],
-            "reflect": [ReflectionResponse(False, 0.3, (), ("two",)), ReflectionResponse(True, 0.8)],
+            "reflect": [ReflectionResponse(False, 0.3, (), (PlannedQuery("two"),)), ReflectionResponse(True, 0.8)],
         }
     )
     events, run = loop(FixtureSearch(default=TEN[:3]), Reflecting(), sufficiency(), the_model=model)

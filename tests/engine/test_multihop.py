@@ -15,8 +15,18 @@ import pytest
 
 from suffice.api import research
 from suffice.events import Finished, serialize_event
-from suffice.prompts import ExtractedFact, Extraction, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts import (
+    ExtractedFact,
+    Extraction,
+    NotesResponse,
+    PlannedQuery,
+    PlanResponse,
+    ReflectionResponse,
+    RewriteNotes,
+    SynthesisResponse,
+)
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
+from suffice.types import BELIEF_KIND
 
 GOLDEN = Path(__file__).parent / "golden" / "multihop"
 TASK = "Where was the director of The Silver Lamp born?"
@@ -43,7 +53,7 @@ def sees(notes, *passages):
 
 
 def asks(*queries):
-    return ReflectionResponse(False, 0.2, ("the birthplace",), queries)
+    return ReflectionResponse(False, 0.2, ("the birthplace",), tuple(map(PlannedQuery, queries)))
 
 
 ENOUGH = ReflectionResponse(True, 0.9)
@@ -59,9 +69,18 @@ def extract(prompt):
     )
 
 
+def note(prompt):
+    """Return the same as free text."""
+    known = RewriteNotes.parse("".join(note.text for note in prompt.notes))
+    found = extract(prompt)
+    lines = [f"{fact.text} {fact.handles[0]}" for fact in found.facts if fact.text not in known.notes]
+    left = tuple(question for question in known.questions if question not in found.resolved)
+    return NotesResponse("\n".join([known.notes, *lines]), (), left)
+
+
 def write(prompt):
     """Return the conclusion that the notes allow."""
-    handle = {note.text: note.handles[0] for note in prompt.notes}
+    handle = {one.text: one.handles[0] for one in prompt.notes if one.kind != BELIEF_KIND}
     if sees(prompt.notes, FILM, ADA):
         return SynthesisResponse(
             f"The Silver Lamp was directed by Ada Lind {handle[FILM.text]}. She was born in Graz {handle[ADA.text]}."
@@ -151,7 +170,13 @@ def ran(case, memory):
     plan = [PlannedQuery(WHO)] if case.options["strategy"] == "reflect" else [PlannedQuery(WHO), PlannedQuery(WHERE)]
     reflect = [case.reflect if case.reflect is not asks else asks()]
     model = ScriptedModel(
-        {"plan": [PlanResponse(tuple(plan))], "extract": [extract], "reflect": reflect, "draft": [write]}
+        {
+            "plan": [PlanResponse(tuple(plan))],
+            "extract": [extract],
+            "notes": [note],
+            "reflect": reflect,
+            "draft": [write],
+        }
     )
     events = []
     options = {

@@ -59,7 +59,7 @@ def test_the_final_state_has_the_published_keys():
     assert set(names) <= set(state)
     assert state["iteration"] == 2
     assert state["plan_queries"] == [TASK]
-    assert state["query_intents"] == {TASK: "why"}
+    assert state["query_intents"] == {TASK: "why", MORE.new_queries[0].query: "close a gap"}
     assert state["insufficient_termination"] is False
     assert state["citations"] == [f"[{n}]" for n in range(1, len(state["search_results"]) + 1)]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from suffice.errors import InputError, SearchRefused
 from suffice.events import Failed, RoundDone
-from suffice.prompts import ReflectionResponse
+from suffice.prompts import PlannedQuery, ReflectionResponse
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 from suffice.types import Bounds
 
@@ -18,7 +18,7 @@ FAULTS = [make_search_error(), SearchRefused("the key is wrong"), ZeroDivisionEr
 
 
 def more(*queries):
-    return ReflectionResponse(False, 0.1, ("more",), queries)
+    return ReflectionResponse(False, 0.1, ("more",), tuple(map(PlannedQuery, queries)))
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)

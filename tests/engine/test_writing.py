@@ -8,6 +8,7 @@ from suffice import research
 from suffice.errors import InputError
 from suffice.prompts import (
     ComputeResponse,
+    DraftAnswer,
     Evaluation,
     PlannedQuery,
     PlanResponse,
@@ -57,6 +58,18 @@ def test_a_computed_number_is_cited_verified_and_shown():
     assert report.claims[0].support == "supported"
     assert "1903 - 1887" in report.metadata["computed"]["[1]"]
     assert roles.index("compute") < roles.index("draft")
+
+
+def test_raw_is_the_writers_last_text_unparsed_also_when_no_claim_of_it_held():
+    text = "The Graz bridge was built in 1903 [2].\n\n## Risks\n\n- None known\n\nShort answer: 1903"
+    report, _ = asked("When was the Graz bridge built?", drafts=[DraftAnswer.parse(text)], programs=())
+    assert report.raw == text
+    report, _ = asked(
+        "When was the Graz bridge built?", drafts=[DraftAnswer.parse("It fell in 1950 [2].")], programs=()
+    )
+    assert "1950" not in report.final_answer
+    assert report.raw == "It fell in 1950 [2]."
+    assert asyncio.run(research(TASK, search=FixtureSearch(default=FOUND), model="extractive")).raw is None
 
 
 def test_a_number_other_than_the_computed_one_is_removed():

@@ -74,7 +74,10 @@ def test_the_token_budget_in_the_log_is_what_is_left() -> None:
     model = ScriptedModel(
         {
             "plan": [PlanResponse((PlannedQuery("minister"),))],
-            "reflect": [ReflectionResponse(False, 0.2, ("pears",), ("pear",)), ReflectionResponse(True, 0.9, (), ())],
+            "reflect": [
+                ReflectionResponse(False, 0.2, ("pears",), (PlannedQuery("pear"),)),
+                ReflectionResponse(True, 0.9, (), ()),
+            ],
             "draft": [SynthesisResponse("The minister prefers a pastry with plum [1].")],
         },
         usage=Usage(1, 70, 30),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from suffice.lab.gaps import DETECTORS, GAP_NAMES, SearchRecord, SearchRound, detect_gaps
+from suffice.lab.gaps import DETECTORS, GAP_NAMES, SearchRecord, SearchRound, detect_gaps, has_wrong_entity
 
 QUESTION = "Who founded the Halloran steel works?"
 WORKS = {"p1": "The Halloran steel works were founded by Ida Halloran."}
@@ -31,9 +31,9 @@ CASES = {
     ),
     "G3": (record(answer="Napoleon"), record(answer="no answer"), record(("q", {"p1": None}))),
     "G4": (
-        record(("Graz", GRAZ), stop="planner_done"),
-        record(("Graz", GRAZ), stop="budget_rounds"),
-        record(gold=None),
+        record(("Graz", GRAZ), stop="planner_done", answer="Karl Moser"),
+        record(("Graz", GRAZ), ("Graz", GRAZ), ("Graz", GRAZ), stop="exhausted", answer="Karl Moser"),
+        record(truths=()),
     ),
     "G5": (
         record(("who founded it", WORKS), ("who founded it", {}), ("who founded it now", {})),
@@ -46,9 +46,9 @@ CASES = {
         None,
     ),
     "G7": (
-        record(("a", WORKS), ("b", GRAZ), answer="Karl Moser"),
-        record(("a", WORKS), ("b", GRAZ), answer="Ida Halloran"),
-        record(truths=None),
+        record(("a", WORKS), ("b", GRAZ), answer="Karl Moser", truths=()),
+        record(("a", WORKS), ("b", GRAZ), answer="no answer", truths=()),
+        record(answer="Karl Moser"),
     ),
 }
 
@@ -63,7 +63,8 @@ def test_a_detector_finds_its_failure_and_nothing_else(name):
 
 
 def test_a_good_search_has_none_of_them():
-    assert set(detect_gaps(record()).values()) == {False}
+    assert {name for name, found in detect_gaps(record()).items() if found is not False} == {"G7"}
+    assert has_wrong_entity(record()) is None, "counted only on questions that cannot be answered"
 
 
 def test_every_detector_states_its_rule():

@@ -3,7 +3,6 @@
 import pytest
 
 from suffice.errors import ModelError
-from suffice.memory.freeform import FreeformMemory
 from suffice.memory.structured import StructuredMemory
 from suffice.prompts import ExtractedFact, Extraction
 from suffice.testing import ScriptedModel, make_passage
@@ -14,7 +13,7 @@ ADA = make_passage("ada", "She was born in Graz. Her brother was Karl Lind.", "A
 BO = make_passage("bo", "Bo Holm was born in Malmo in 1920.", "Bo Holm")
 DIRECTED = ExtractedFact("The Silver Lamp was directed by Ada Lind in 1954.", ("[1]",))
 BORN = ExtractedFact("Ada Lind was born in Graz.", ("[2]",), "Where was the director born?")
-BELIEFS = [StructuredMemory, FreeformMemory]
+BELIEFS = [StructuredMemory]
 
 
 def says(*answers):

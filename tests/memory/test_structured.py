@@ -1,4 +1,4 @@
-"""Structured and freeform memories: curation, limits, and the quotes behind facts."""
+"""Structured memory: curation and limits."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from suffice.errors import ModelError
 from suffice.memory.extraction import MAX_FACT_CHARS
-from suffice.memory.freeform import FreeformMemory
 from suffice.memory.open_questions import MAX_OPEN
 from suffice.memory.structured import MAX_FACTS, TARGET_FACTS, StructuredMemory
 from suffice.prompts import CuratedFact, Curation, ExtractedFact, Extraction
@@ -16,7 +15,7 @@ from suffice.types import BELIEF_KIND
 
 quick = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FILM = make_passage("film", "The Silver Lamp was directed by Ada Lind in 1954. It is short.", "The Silver Lamp")
-BELIEFS = [StructuredMemory, FreeformMemory]
+BELIEFS = [StructuredMemory]
 
 
 def says(*answers, **others):
@@ -118,34 +117,9 @@ def test_a_belief_larger_than_any_prompt_fits_after_curation(fed):
     long = [" ".join(f"word{n}x{i}" for i in range(38)) for n in range(60)]
     pages = [make_passage(f"p{n}", text, "Page") for n, text in enumerate(long)]
     answers = [Extraction((ExtractedFact(text, (f"[{n + 1}]",)),)) for n, text in enumerate(long)]
-    belief = fed(FreeformMemory, says(*answers, curate=[ModelError("no")]))
+    belief = fed(StructuredMemory, says(*answers, curate=[ModelError("no")]))
     for page in pages:
         belief.round(page)
     notes = belief.memory.render(200)
     assert sum(estimate_tokens(note.text) for note in notes) <= 200
     assert len(belief.memory.render(1_000_000)) <= 2 * MAX_FACTS
-
-
-# -- freeform ------------------------------------------------------------------------------------------------------------
-
-
-def test_freeform_quotes_the_sentence_behind_a_fact(fed):
-    belief = fed(
-        FreeformMemory, says(Extraction((ExtractedFact("Ada Lind directed The Silver Lamp.", ("[1]",)),)))
-    ).round(FILM)
-    fact, quote = belief.memory.render(1000)
-    assert fact.kind == BELIEF_KIND
-    assert quote.text == "The Silver Lamp was directed by Ada Lind in 1954."
-    assert quote.handles == fact.handles
-    assert not quote.whole
-
-
-def test_a_quote_is_dropped_with_its_fact(fed):
-    page, extraction = many_facts()
-    model = says(
-        Extraction((ExtractedFact("Ada Lind directed The Silver Lamp.", ("[1]",)),)),
-        Extraction(tuple(ExtractedFact(fact.text, ("[2]",)) for fact in extraction.facts)),
-        curate=[Curation((CuratedFact((2,)),))],
-    )
-    belief = fed(FreeformMemory, model, task="Who painted?").round(FILM).round(page)
-    assert not any("Silver Lamp" in text for text in belief.texts())

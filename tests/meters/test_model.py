@@ -34,7 +34,9 @@ PAGES = [make_passage(f"p{i}", f"The lighthouse page {i} speaks of keeper number
 
 def research(stop, **script):
     queries = iter(range(1000))
-    more = [lambda prompt: ReflectionResponse(False, 0.5, (), (f"lighthouse keeper number {next(queries)}",))]
+    more = [
+        lambda prompt: ReflectionResponse(False, 0.5, (), (PlannedQuery(f"lighthouse keeper number {next(queries)}"),))
+    ]
     model = ScriptedModel({"plan": [PlanResponse((PlannedQuery("lighthouse"),))], "reflect": more, **script})
     config = RunConfig(
         TASK, WordSearch(PAGES), model, get_preset("reflect"), parse_gate(stop), bounds=Bounds(rounds=6, queries=50)
@@ -145,7 +147,9 @@ def test_a_gate_that_asks_for_no_margin_needs_no_log_probabilities():
 
 def test_a_change_of_mind_about_sufficiency_is_a_reading():
     said = [(False, 0.9), (False, 0.6), (True, 0.7), (False, None)]
-    answers = [ReflectionResponse(yes, sure, (), (f"keeper number {i}",)) for i, (yes, sure) in enumerate(said)]
+    answers = [
+        ReflectionResponse(yes, sure, (), (PlannedQuery(f"keeper number {i}"),)) for i, (yes, sure) in enumerate(said)
+    ]
     report, _ = research("sufficiency(1).after(6)", reflect=answers)
     changes = [record.readings["sufficiency.change"] for record in report.stop.rounds[:4]]
     assert changes == [None, pytest.approx(0.3), pytest.approx(0.3), pytest.approx(-0.7)]

@@ -27,7 +27,9 @@ def runs(kind: str, *seconds: float) -> Rows:
 
 def test_too_few_runs_give_the_default() -> None:
     assert estimate_keep_alive([]) == 450
-    assert estimate_keep_alive([], deep=True) == 675
+    assert estimate_keep_alive([], skills=["deep"]) == 675
+    assert estimate_keep_alive([], skills=["lit-review"]) == -1
+    assert estimate_keep_alive([], skills=["email", "deep"]) == 90
     assert estimate_keep_alive(runs("research", 1, 2, 3, 4), "research") == 450
 
 

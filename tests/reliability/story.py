@@ -123,7 +123,12 @@ def _answer(prompt):
         asked = len(prompt.asked)
         if asked >= 2 + 2 * (ROUNDS - 1):
             return ReflectionResponse(True, 0.9)
-        return ReflectionResponse(False, 0.3, ("more",), (f"bridge question {asked}", f"bridge question {asked + 1}"))
+        return ReflectionResponse(
+            False,
+            0.3,
+            ("more",),
+            (PlannedQuery(f"bridge question {asked}"), PlannedQuery(f"bridge question {asked + 1}")),
+        )
     if prompt.role == "draft":
         return SynthesisResponse("Halloran Works built the Meridian bridge in 1887 [1].", "Halloran Works [1].")
     raise ModelError(f"No answer for {prompt.role}")

@@ -225,7 +225,7 @@ def test_other_files_are_rejected(tmp_path):
 
 MODEL = {
     "plan": [PlanResponse((PlannedQuery("first"),))],
-    "reflect": [ReflectionResponse(False, 0.2, ("x",), ("second",)), ReflectionResponse(True, 0.9)],
+    "reflect": [ReflectionResponse(False, 0.2, ("x",), (PlannedQuery("second"),)), ReflectionResponse(True, 0.9)],
     "draft": [SynthesisResponse("Bees dance [1].")],
 }
 FOUND = {

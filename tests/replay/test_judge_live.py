@@ -34,7 +34,7 @@ def model():
     """A model that never judges the evidence sufficient and always has another query."""
     queries = iter(QUERIES * 9)
     count = iter(range(99))
-    more = lambda prompt: ReflectionResponse(False, 0.4, ("a gap",), (f"{next(queries)} {next(count)}",))  # noqa: E731
+    more = lambda prompt: ReflectionResponse(False, 0.4, ("a gap",), (PlannedQuery(f"{next(queries)} {next(count)}"),))  # noqa: E731
     plan = PlanResponse((PlannedQuery(TASK),), "standard")
     return ScriptedModel({"plan": [plan], "reflect": [more], "draft": [SynthesisResponse("Ida Halloran [1].")]})
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from bridge_story import ANSWER, MORE, PASSAGES, plan
+from bridge_story import ANSWER, MORE, PASSAGES, TASK, plan
 
 from suffice.errors import ModelError
 from suffice.options import OPTIONS
@@ -139,6 +139,17 @@ def test_unavailable_model_gives_503(service):
     assert response.status_code == 503
     assert response.json()["error"]["retryable"] is True
     assert "does not answer" in response.json()["error"]["message"]
+
+
+def test_a_writer_that_fails_leaves_a_partial_answer_of_quotations(service):
+    error = ModelError("the model does not answer", retryable=True)
+    service.overrides.model = ScriptedModel({"plan": [plan()], "reflect": [MORE], "draft": [error]})
+    service.overrides.search = FixtureSearch(default=PASSAGES)
+    response = service.run(TASK)
+    assert response.status_code == 200
+    report = response.json()
+    assert (report["status"], report["degraded_mode"], report["raw"]) == ("partial", True, None)
+    assert "Halloran Works" in report["final_answer"]
 
 
 def test_unavailable_search_gives_503(service):

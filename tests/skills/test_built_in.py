@@ -98,7 +98,34 @@ def test_compare_fills_a_table_and_leaves_gaps_open(docs: Path) -> None:
     assert "200 euros" in rows[2]
     assert "little space" in rows[2]
     assert "150 euros" in rows[3]
-    assert rows[3].endswith("| – |")
+    assert rows[3].endswith("| *nothing found* |"), "an empty cell says that it is empty"
+
+
+def test_compare_fills_cells_from_findings_about_each_thing(tmp_path: Path) -> None:
+    texts = {
+        "Danube": """The Danube is 2,850 kilometres long. It rises in the Black Forest, where the Brigach and the Breg join at
+            Donaueschingen. It flows into the Black Sea through a wide delta in Romania and Ukraine. Vienna, Bratislava,
+            Budapest and Belgrade were built beside it. Ships reach it from the Rhine by a canal that was opened in 1992.""",
+        "Rhine": """The Rhine begins in the Swiss Alps as two streams. Its length is about 1,230 kilometres. It empties into the
+            North Sea in the Netherlands. Basel, Strasbourg, Cologne and Rotterdam are on the river.""",
+        "Rivers of Europe": """The Volga is the longest river of Europe with 3,530 kilometres. The Rhine and the Danube were the
+            northern border of the Roman Empire. The Volga freezes for three months of the year.""",
+    }
+    for title, text in texts.items():
+        (tmp_path / f"{title}.md").write_text(f"# {title}\n{' '.join(text.split())}\n")
+    report = ask("/compare Danube vs Rhine vs Volga by length, where it begins and cities", tmp_path)
+    cells = report.metadata["comparison"]["cells"]
+    for cell, words in {
+        "Danube / length": "2,850 kilometres",
+        "Danube / cities": "Vienna",
+        "Rhine / length": "1,230 kilometres",
+        "Danube / where it begins": "Black Forest",
+        "Rhine / where it begins": "Swiss Alps",
+        "Volga / length": "3,530 kilometres",
+    }.items():
+        assert words in cells[cell]
+    assert not {"Volga / where it begins", "Volga / cities"} & cells.keys(), "the sources do not say"
+    assert report.usage.searches <= 10, "one query for each thing, not for each cell"
     assert_supported(report)
 
 

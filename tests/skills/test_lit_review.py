@@ -1,4 +1,4 @@
-"""``/lit-review`` over small papers: collected, marked, clustered, cited and checked."""
+"""``/lit-review`` over small papers: collected, marked, grouped by paper, cited and checked."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from loopback import Answer, Request, serving
 
 from suffice import InputError, Report, research
-from suffice.prompts import GradePaperResponse
+from suffice.prompts import GradePaperResponse, SynthesisResponse
 from suffice.skills.lit_review.reading import is_accepted
 from suffice.testing import ScriptedModel
 
@@ -60,12 +60,15 @@ def test_review_is_cited_and_checked(papers: Path) -> None:
     assert rows["Sound signals of honey bees"]["year"] == 1993
     assert not rows["A note on trains"]["accepted"], list(rows)
     assert "A note on trains" in answer.split("## Left out by the readers")[1]
-    assert "Frisch and Lindauer (1967): “" in answer
-    assert "remains unclear how bees correct the dance" in answer.split("## Gaps")[1]
-    assert "does not point to rich" in answer.split("## Disagreements")[1].split("## Gaps")[0]
-    agreements = answer.split("## Agreements")[1].split("## Disagreements")[0]
-    assert "mites weaken hives" in agreements
-    assert "does not point to rich" not in agreements
+    assert rows["Mites in hives of honey bees"]["year"] is None, "2019 is the year of a measurement"
+    sections = {part.split("\n")[0]: part for part in answer.split("\n## ")}
+    dance = sections["Frisch and Lindauer (1967)"]
+    assert "Method: “The method was an experiment with 40 hives" in dance
+    assert "Result: “We show that honey bees follow the waggle dance" in dance
+    assert "Limits: “It remains unclear how bees correct the dance" in dance
+    assert "Result: “Winter losses of hives reached 30 percent" in sections["Winter losses of honey bees"]
+    together = sections["What several papers say"].splitlines()
+    assert any("in winter.”" in line and "in winter and spring.”" in line for line in together)
     assert any("an entry cannot be read" in failure.message for failure in report.error_log)
 
 
@@ -77,6 +80,15 @@ def test_five_readers_of_a_model_mark_and_are_not_asked_again(papers: Path) -> N
     assert report.metadata["lit_review"]["papers"][0]["marks"]["method"] == 4
     review(papers, model, keep=True)
     assert sum(prompt.role == "grade_paper" for prompt in model.prompts) == asked
+
+
+def test_a_model_writes_the_synthesis_and_is_checked(papers: Path) -> None:
+    text = "Mites weaken hives of honey bees in winter [3]. Hives are built of gold [3]."
+    script = {"grade_paper": [GradePaperResponse(5)], "rewrite": [SynthesisResponse(text)], "self_test": [ValueError]}
+    report = review(papers, ScriptedModel(script))
+    synthesis = report.final_answer.split("## Papers")[0]
+    assert "Mites weaken hives" in synthesis
+    assert "gold" not in synthesis
 
 
 def test_rule_of_the_readers() -> None:
@@ -137,7 +149,7 @@ def test_metadata_service_that_fails_is_asked_no_further(papers: Path, monkeypat
     assert sum(failure.kind == "NoMetadata" for failure in report.error_log) == 2
 
 
-def test_sentences_under_limitations_are_gaps_and_headings_name_no_cluster(papers: Path) -> None:
+def test_sentences_under_limitations_are_limits(papers: Path) -> None:
     for name, head, end in (
         ("a.md", "## Limits", ""),
         ("b.txt", "6 Limitations", "\n\n7 Closing words\n\nBees are well."),
@@ -146,9 +158,8 @@ def test_sentences_under_limitations_are_gaps_and_headings_name_no_cluster(paper
         below = f"{head}\n\nAll hives of honey bees {name[0]} lay below 400 metres.{end}"
         (papers / name).write_text(f"# Hives {name[0]} of honey bees\n\n## Abstract\n\n{text}\n\n{below}\n")
     report = review(papers)
-    gaps = report.final_answer.split("## Gaps")[1].split("## Left out")[0]
-    assert "hives of honey bees a lay below" in gaps
-    assert "hives of honey bees b lay below" in gaps
-    assert "Bees are well" not in gaps
-    assert "abstract" not in report.final_answer.split("| --- |")[1].lower()
+    limits = [line for line in report.final_answer.splitlines() if line.startswith("- Limits:")]
+    assert any("hives of honey bees a lay below" in line for line in limits)
+    assert any("hives of honey bees b lay below" in line for line in limits)
+    assert not any("Bees are well" in line for line in limits)
     assert report.usage.cost_usd == 0.0

@@ -9,7 +9,7 @@ from suffice.memory.freeform import FreeformMemory
 from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
-from suffice.prompts import ExtractedFact, Extraction, PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts import ExtractedFact, Extraction, NotesResponse, PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.state.snapshot import TRACE_BELIEF_TOKENS, TRACE_NOTE_CHARS
@@ -87,10 +87,10 @@ def test_the_time_limit_interrupts_a_slow_extractor():
 
 
 def test_the_writer_gets_the_facts_and_the_passages_behind_them():
-    run = make_run({"extract": [FOUND]}, FreeformMemory, bounds=Bounds(sources=2))
+    run = make_run({"notes": [NotesResponse(f"{FILM.text} [5]")]}, FreeformMemory, bounds=Bounds(sources=2))
     admit(run, *ASKED, FILM)
     fact, *sources = select_writer_notes(run)
-    assert (fact.kind, fact.text, fact.handles) == (BELIEF_KIND, FILM.text, ("[5]",))
+    assert (fact.kind, fact.text, fact.handles) == (BELIEF_KIND, f"{FILM.text} [5]", ("[5]",))
     assert len(sources) == 2
     assert FILM.text in [note.text for note in sources]
     without = make_run({}, TrajectoryMemory, bounds=Bounds(sources=2))

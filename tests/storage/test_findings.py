@@ -52,6 +52,12 @@ def test_finding_of_a_passed_run_is_found_with_its_sources(findings):
     assert found.narrative == "Karl von Frisch decoded it."
 
 
+def test_a_finding_whose_facts_are_about_something_else_is_not_recalled(findings):
+    noise = Claim("The price list of the print shop is on page four", ("[1]",), "supported")
+    findings.save(replace(DANCE, claims=(noise,)))
+    assert findings.find_similar("Who decoded the waggle dance of bees?") == []
+
+
 def test_finding_from_private_documents_is_not_given_to_a_web_search(findings):
     web = (Source("[1]", "Bees", "web", "https://example.org/bees"),)
     findings.save(DANCE)

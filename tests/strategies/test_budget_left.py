@@ -23,7 +23,10 @@ AGENTS = {
     "thought": (IRCoTStrategy, {"thought": [IRCoTStepResponse("Halloran Works was founded by Ida Halloran.")]}),
     "act": (ReActStrategy, {"act": [ReActStepResponse("Look on.", "Search", "Halloran Works")]}),
     "step": (MemGPTStrategy, {"step": [MemGPTStepResponse("Look on.", "archival_search", {"query": "Halloran"})]}),
-    "reflect": (ReflectStrategy, {"plan": PLAN, "reflect": [ReflectionResponse(False, 0.5, (), ("Halloran Works",))]}),
+    "reflect": (
+        ReflectStrategy,
+        {"plan": PLAN, "reflect": [ReflectionResponse(False, 0.5, (), (PlannedQuery("Halloran Works"),))]},
+    ),
     "gap": (SaturateStrategy, {"plan": PLAN, "gap": [ProposeQueryResponse("Halloran Works")]}),
 }
 

@@ -13,7 +13,7 @@ from suffice.memory.freeform import FreeformMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import ExtractedFact, Extraction, PlannedQuery, PlanResponse
+from suffice.prompts import ExtractedFact, Extraction, NotesResponse, PlannedQuery, PlanResponse
 from suffice.state.run import RunState
 from suffice.strategies.predicates import PredicatesStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
@@ -39,7 +39,8 @@ def searched(script, memory=FreeformMemory, *, rounds=6, found=None):
 
 
 def test_the_first_question_is_asked_with_the_bridge_until_none_is_open():
-    run, stop = searched({"plan": [PLAN], "extract": [FOUND_WHO, FOUND_WHERE]})
+    notes = [NotesResponse(f"{FILM.text} [1]", (), (WHERE,)), NotesResponse(f"{FILM.text} [1] {ADA.text} [2]")]
+    run, stop = searched({"plan": [PLAN], "notes": notes})
     assert [record.queries for record in run.records] == [(TASK, WHO), (f"{WHERE} Ada Lind",)]
     assert [readings["belief.open"] for readings in run.readings] == [1.0, 0.0]
     assert stop.reason == "sufficient"
@@ -71,9 +72,9 @@ def test_after_fruitless_questions_come_the_others_and_then_follow_ups():
 
 
 def test_a_failing_extractor_does_not_end_the_run():
-    run, _ = searched({"plan": [PLAN], "extract": [ModelError("no")]}, rounds=3)
+    run, _ = searched({"plan": [PLAN], "notes": [ModelError("no")]}, rounds=3)
     assert len(run.records) == 3
-    assert {failure.where for failure in run.error_log} == {"extract", "belief"}
+    assert {failure.where for failure in run.error_log} == {"notes", "belief"}
 
 
 def test_the_preset():
@@ -81,7 +82,7 @@ def test_the_preset():
     assert (chosen.strategy, chosen.memory, chosen.gate) == ("predicates", "freeform", "predicates | exhaustion")
 
 
-@pytest.mark.parametrize("memory", ["freeform", "structured", "rolling", "notes", "lobotomized", "trajectory"])
+@pytest.mark.parametrize("memory", ["freeform", "structured", "rolling", "lobotomized", "trajectory"])
 def test_it_answers_without_a_language_model_with_every_memory(memory):
     noise = [make_passage(f"n{n}", f"It rained in town {n}.", f"Town {n}") for n in range(5)]
     search = WordSearch([FILM, ADA, *noise])

@@ -9,6 +9,7 @@ from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
+from suffice.state.snapshot import snapshot_state
 from suffice.strategies.reflect import ReflectStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 
@@ -35,14 +36,15 @@ def asked(reflections, *, found=None, plans=(PLAN,), rounds=3):
 
 def test_question_and_plan_make_the_first_round_and_reflection_every_later_one():
     reflections = [
-        ReflectionResponse(False, 0.2, ("who",), ("Halloran Works founder",)),
-        ReflectionResponse(False, 0.3, ("who",), ("Ida Halloran", "Graz stone")),
+        ReflectionResponse(False, 0.2, ("who",), (PlannedQuery("Halloran Works founder", "who led the builders"),)),
+        ReflectionResponse(False, 0.3, ("who",), (PlannedQuery("Ida Halloran"), PlannedQuery("Graz stone"))),
         ReflectionResponse(True, 0.9),
     ]
-    rounds, _, model, stop = asked(reflections, rounds=9)
+    rounds, run, model, stop = asked(reflections, rounds=9)
     first = ("Who built the bridge?", "bridge builder", "bridge date")
     assert rounds == [first, ("Halloran Works founder",), ("Ida Halloran", "Graz stone")]
     assert [prompt.role for prompt in model.prompts].count("plan") == 1, "the plan is made once"
+    assert snapshot_state(run)["query_intents"]["Halloran Works founder"] == "who led the builders"
     assert stop.reason == "sufficient"
 
 
@@ -81,7 +83,9 @@ def test_chunks_of_one_document_do_not_end_the_run_early():
 
 def test_the_reflection_gets_the_thin_queries():
     found = FixtureSearch({"bridge builder": FOUND[:1], "bridge date": make_search_error()}, default=FOUND)
-    _, run, model, _ = asked([ReflectionResponse(False, 0.2, (), ("who made the bridge",))], found=found, rounds=2)
+    _, run, model, _ = asked(
+        [ReflectionResponse(False, 0.2, (), (PlannedQuery("who made the bridge"),))], found=found, rounds=2
+    )
     reflections = [prompt for prompt in model.prompts if prompt.role == "reflect"]
     assert reflections[0].thin == ("bridge builder",)
     assert run.searches.thin_queries == ["bridge builder"]
@@ -92,7 +96,7 @@ def test_three_empty_results_in_a_row_are_reworded():
     found = FixtureSearch({"plain wording": FOUND})
 
     def reword(prompt):
-        return ReflectionResponse(not prompt.thin, 0.5, (), ("plain wording",) if prompt.thin else ())
+        return ReflectionResponse(not prompt.thin, 0.5, (), (PlannedQuery("plain wording"),) if prompt.thin else ())
 
     rounds, run, _, stop = asked([reword], found=found, plans=[plan])
     assert rounds[1] == ("plain wording",)

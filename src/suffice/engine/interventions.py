@@ -17,15 +17,12 @@ from suffice.engine.hypotheses import HypothesisTester
 from suffice.errors import InputError
 from suffice.gates import exhaustion
 from suffice.gates.base import GapAwareGate, Gate, ResampleGate
-from suffice.memory.base import Memory, MemoryContext, MemoryFactory
-from suffice.memory.evidence import Evidence
-from suffice.memory.open_questions import OpenQuestions
-from suffice.storage.findings import StoredFinding
+from suffice.memory.base import MemoryFactory
+from suffice.storage.findings import StoredFinding, find_near_fact
 from suffice.strategies.base import PassageSelector, RunView, Strategy
 from suffice.strategies.harness import MAX_QUERY_CHARS
 from suffice.strategies.predicates import PredicatesStrategy, set_open_questions
-from suffice.text.entities import content_stems
-from suffice.types import Hits, Note, Passage, Query, Round
+from suffice.types import Hits, Passage, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +33,7 @@ class RunParts:
     memory: MemoryFactory
     gate: Gate | None
     grounded: bool = False
+    filtered: bool = False
 
 
 def apply_interventions(names: Sequence[str], parts: RunParts) -> RunParts:
@@ -90,10 +88,7 @@ def resample(parts: RunParts) -> RunParts:
 
 
 def filter_observations(parts: RunParts) -> RunParts:
-    def make_memory(task: str, evidence: Evidence, context: MemoryContext) -> Memory:
-        return FilteredMemory(parts.memory(task, evidence, context), context.open_questions)
-
-    return replace(_set_open_questions_first(parts, parts.strategy.propose), memory=make_memory)
+    return replace(_set_open_questions_first(parts, parts.strategy.propose), filtered=True)
 
 
 def add_hypothesis_tests(parts: RunParts) -> RunParts:
@@ -126,8 +121,7 @@ def add_recalled_queries(parts: RunParts, findings: Sequence[StoredFinding]) -> 
         queries = await parts.strategy.propose(run)
         if run.records or not queries:
             return queries
-        task_stems = content_stems(run.task)
-        facts = [max(one.facts, key=lambda fact: len(task_stems & content_stems(fact.text))) for one in findings]
+        facts = [fact for one in findings if (fact := find_near_fact(one, run.task)) is not None]
         recalled = [Query(fact.text[:MAX_QUERY_CHARS], "found earlier, looked up again") for fact in facts]
         return run.filter_new_queries([*queries, *recalled])
 
@@ -157,29 +151,6 @@ _INTERVENTIONS: dict[str, Callable[[RunParts], RunParts]] = {
     "leads": add_follow_up,
 }
 INTERVENTIONS = tuple(_INTERVENTIONS)
-
-
-class FilteredMemory:
-    """A memory that gets only passages with a word of an open question. The evidence keeps all passages."""
-
-    def __init__(self, memory: Memory, open_questions: OpenQuestions) -> None:
-        self._memory = memory
-        self._open_questions = open_questions
-
-    async def update(self, round: Round) -> None:
-        stems = frozenset[str]().union(*(content_stems(question) for question in self._open_questions.open))
-        if stems:
-            raw = tuple(passage for passage in round.raw if _has_any_stem(passage, stems))
-            new = tuple(passage for passage in round.new if _has_any_stem(passage, stems))
-            round = replace(round, raw=raw, new=new)
-        await self._memory.update(round)
-
-    def render(self, budget: int) -> tuple[Note, ...]:
-        return self._memory.render(budget)
-
-
-def _has_any_stem(passage: Passage, stems: frozenset[str]) -> bool:
-    return not stems.isdisjoint(content_stems(f"{passage.title} {passage.text}"))
 
 
 Propose = Callable[[RunView], Awaitable[list[Query]]]

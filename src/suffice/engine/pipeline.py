@@ -210,6 +210,7 @@ class _Stages:
             run_id=config.run_id or new_run_id(),
             seed=config.seed,
             grounded=self.parts.grounded,
+            filtered=self.parts.filtered,
             embed=config.embed,
             clock=config.clock,
             reader=config.reader,
@@ -319,7 +320,7 @@ class _Stages:
             why = "no source supports a claim of the draft; the sources are quoted instead"
             run.record_failure(Failure("draft", "Unsupported", why))
             quoted = await self.verifier(await quote_evidence(run))
-            left = replace(quoted.draft, notices=(Notice("unsupported_draft"),))
+            left = replace(quoted.draft, notices=(Notice("unsupported_draft"),), raw=draft.raw)
             return replace(quoted, draft=left, removed=checked.removed)
         if has_lost_opening:
             checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))

@@ -25,7 +25,7 @@ from suffice.jobs.spans import add_tracing
 from suffice.jobs.store import RunStatus, RunStore, StoredEvent, StoredRun
 from suffice.jobs.telemetry import Telemetry
 from suffice.options import RunOptions
-from suffice.storage.findings import build_finding, rank_findings
+from suffice.storage.findings import build_finding, recall_findings
 from suffice.storage.report_json import dumps, to_json_safe
 from suffice.storage.runs import build_log_row, build_prior_run
 from suffice.types import PriorRun, Report
@@ -237,7 +237,7 @@ class RunExecutor:
 
         def find() -> RunConfig:
             findings = self._store.load_findings(stored.owner, stored.created, self._served.accepts)
-            recalled = tuple(rank_findings(findings, config.task, config.embed, public_only=options.scope.uses_web))
+            recalled = tuple(recall_findings(findings, config.task, config.embed, public_only=options.scope.uses_web))
             if config.prior_run is not None:  # Its findings are already part of this run.
                 recalled = tuple(finding for finding in recalled if finding.run != config.prior_run.run)
             workspace = replace(config.skills.workspace, findings=tuple(findings))

@@ -22,7 +22,7 @@ from typing import Protocol
 from suffice.errors import InputError
 from suffice.memory.base import MemoryContext
 from suffice.memory.evidence import Evidence
-from suffice.memory.notes import NotesMemory
+from suffice.memory.freeform import FreeformMemory
 from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import LobotomizedMemory, TrajectoryMemory
 from suffice.types import BELIEF_KIND, Note, Round
@@ -61,7 +61,7 @@ class BeliefCondition:
     """The harness's history is replaced by a belief. A step also sees the current observation; the answer does not."""
 
     replaces_history = True
-    memory_type: Callable[[str, Evidence, MemoryContext], StructuredMemory | NotesMemory]
+    memory_type: Callable[[str, Evidence, MemoryContext], StructuredMemory | FreeformMemory]
 
     def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
         self._memory = self.memory_type(task, evidence, context)
@@ -96,7 +96,7 @@ class StructuredCondition(BeliefCondition):
 class FreeformCondition(BeliefCondition):
     """The belief is a paragraph that is rewritten at every step, with sentences word for word."""
 
-    memory_type = NotesMemory
+    memory_type = FreeformMemory
 
 
 CONDITIONS: dict[str, Callable[[str, Evidence, MemoryContext], Condition]] = {

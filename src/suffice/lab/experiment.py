@@ -37,7 +37,6 @@ PRESET_EXPERIMENTS: dict[str, dict[str, Any]] = {
     },
     "ablations": {
         "harness": ("ircot",),
-        "memory": ("structured", "freeform"),
         "gate": (NO_GATE, "exhaustion"),
         "alpha": (0.0, 0.5, 0.9, 1.0),
         "limits": ("5/3", DEFAULT_LIMITS, "20/12"),

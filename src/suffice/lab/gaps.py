@@ -4,11 +4,14 @@
 G1  evidence not persisted    a true answer stood in a passage that was found, but not in what the answer was made from
 G2  goal displacement         the queries of two rounds in a row share no content word with the question
 G3  own memory                the answer is neither in what was found nor in the question
-G4  premature stop            the search ended by itself or by its gate before all gold passages were found
+G4  premature stop            the search ended by itself after one or two rounds, without all gold, and the answer is wrong
 G5  repeated queries          the queries of three rounds in a row are alike: Jaccard above 0.5 in both pairs
 G6  repeated results          two rounds in a row found nothing that was not found before
-G7  wrong entity              the answer is wrong and stands only in passages that are not gold
+G7  wrong entity              a question that cannot be answered was answered from what was found
 ==  ========================  ====================================================================================
+
+G2, G4, G5 and G7 are the paper's rules; where it gives none in numbers, an answer is wrong if it shares no word with a true
+one. The paper counts G7 on questions whose entity was exchanged; on questions with an answer it is unknown.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,6 +24,7 @@ from suffice.text.tokens import jaccard, normalize_phrase, tokenize
 
 BUDGET_STOPS = ("budget_rounds", "budget_queries", "budget_tokens", "budget_time", "budget_cost")
 _SIMILAR_QUERIES = 0.5
+_EARLY_ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class SearchRecord:
     answer: str | None = None
     stop: str | None = None
     truths: tuple[str, ...] | None = None
+    """True answers; empty if the question cannot be answered."""
     gold: frozenset[str] | None = None
     memory: str | None = None
     """What the answer was made from, as text."""
@@ -78,11 +83,13 @@ def is_from_own_memory(record: SearchRecord) -> bool | None:
 
 
 def is_premature(record: SearchRecord) -> bool | None:
-    """G4: the search ended by itself or by its gate before all gold passages were found."""
-    if record.stop is None or not record.gold:
+    """G4: the search ended by itself after one or two rounds, without all gold, and the answer is wrong."""
+    if record.stop is None or record.answer is None or not record.truths:
         return None
     found = {id for round in record.rounds for id in round.passages}
-    return record.stop not in BUDGET_STOPS and not record.gold <= found
+    has_ended_early = record.stop not in BUDGET_STOPS and len(record.rounds) <= _EARLY_ROUNDS
+    has_all = bool(record.gold) and found.issuperset(record.gold or ())
+    return has_ended_early and not has_all and token_f1(record.answer, record.truths) == 0
 
 
 def has_repeated_queries(record: SearchRecord) -> bool | None:
@@ -102,14 +109,11 @@ def has_repeated_results(record: SearchRecord) -> bool | None:
 
 
 def has_wrong_entity(record: SearchRecord) -> bool | None:
-    """G7: the answer is wrong and stands only in passages that are not gold."""
-    if record.answer is None or not record.truths or not record.gold or _list_texts(record) is None:
+    """G7: a question that cannot be answered was answered from what was found."""
+    texts = _list_texts(record)
+    if record.answer is None or record.truths != () or texts is None:
         return None
-    if is_abstention(record.answer) or token_f1(record.answer, record.truths) > 0:
-        return False
-    passages = [item for round in record.rounds for item in round.passages.items()]
-    holders = {id for id, text in passages if text and _holds(text, record.answer)}
-    return bool(holders) and not holders & record.gold
+    return not is_abstention(record.answer) and any(_holds(text, record.answer) for text in texts)
 
 
 DETECTORS: dict[str, Callable[[SearchRecord], bool | None]] = {

@@ -1,4 +1,7 @@
-"""The tables of a grid, from its rows alone: the counterparts of the paper's tables, and what it lacks.
+"""The tables of a grid, from its rows alone: most of the paper's tables, and what it lacks.
+
+Not written: the share of "no evidence" open questions (its Table 4; the rows have no texts), and its Tables 9–13 and 15 as
+differences with a test each: scores by split stand in "answerable", "group" and "metrics"; tests are pooled over harnesses.
 
 Every table says how many questions it is based on. A cell with fewer than ``FEW`` questions is marked with ``*``. Cells of an
 unfinished grid have different questions: columns that invite a comparison use the questions that all of them have, and
@@ -80,6 +83,7 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
         _equal_token_table(usual),
         _sweep_table(usual),
         _variance_table(usual),
+        _curation_table(usual),
         _failure_table(usual),
         _frontier_table(usual),
     ]
@@ -129,7 +133,7 @@ def _score_tables(rows: Sequence[Row]) -> list[ResultTable]:
 
 def _abstention_table(rows: Sequence[Row]) -> ResultTable:
     memories = list_memories(rows)
-    table = ResultTable("no-evidence", '"No evidence" artefacts: share of answerable questions without an answer', [])
+    table = ResultTable("no-answer", "Share of answerable questions that were not answered", [])
     table.header = ["data", "harness", "n", *memories]
     own = [row for row in rows if row["gate"] == NO_GATE and row["answerable"]]
     for (data, harness), group in group_rows(own, "data", "harness"):
@@ -386,20 +390,39 @@ def _sweep_table(rows: Sequence[Row]) -> ResultTable:
 
 
 def _variance_table(rows: Sequence[Row]) -> ResultTable:
-    table = ResultTable("variance", "Variance of F1: between questions, and between cells for the same question", [])
-    table.header = ["data", "gate", "questions", "SD between questions", "SD within a question"]
-    for (data, gate), group in group_rows(rows, "data", "gate"):
-        shared, _ = select_shared(group, "harness", "memory")
-        by_question = [[row["scores"]["f1"] for row in own] for _, own in group_rows(shared, "question")]
-        if not by_question:
-            continue
-        means = [fmean(values) for values in by_question]
-        within = fmean(pstdev(values) for values in by_question)
-        table.rows.append([data, gate, str(len(means)), f"{pstdev(means):.3f}", f"{within:.3f}"])
-    table.note = (
-        "Over the questions that all cells have. Within: the standard deviation over harnesses and memories, averaged over "
-        "questions."
-    )
+    memories = list_memories(rows)
+    table = ResultTable("variance", "Standard deviation of a gate's effect over questions: judge", [])
+    table.header = ["data", "harness", "gate", *memories]
+    for (data, harness, gate), group in group_rows(
+        [row for row in rows if row["gate"] != NO_GATE], "data", "harness", "gate"
+    ):
+        cells = []
+        for memory in memories:
+            free = select_rows(rows, data=data, harness=harness, memory=memory, gate=NO_GATE)
+            pairs = pair_rows(select_rows(group, memory=memory), free)
+            scores = [(get_value(gated, "judge"), get_value(other, "judge")) for gated, other in pairs]
+            effects = [one - other for one, other in scores if one is not None and other is not None]
+            cells.append(f"{pstdev(effects):.1f}{mark_few(effects)}" if effects else "–")
+        table.rows.append([data, harness, gate, *cells])
+    table.note = "Of the judge score with the gate minus the score without it, question by question."
+    return table
+
+
+def _curation_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("curation", "What curating the belief costs", [])
+    table.header = ["data", "harness", "memory", "runs", "curated", "calls", "tokens a call", "share of tokens"]
+    for key, group in group_rows(
+        [row for row in rows if "extract" in row.get("by_role", ())], "data", "harness", "memory"
+    ):
+        curated = [row for row in group if "curate" in row["by_role"]]
+        calls = sum(row["by_role"]["curate"][0] for row in curated)
+        tokens = sum(sum(row["by_role"]["curate"][1:3]) for row in curated)
+        costs = ["–"] * 3
+        if curated:
+            share = tokens / sum(map(count_tokens, curated))
+            costs = [f"{calls / len(curated):.1f}", f"{tokens / calls:,.0f}", f"{share:.1%}"]
+        table.rows.append([*key, str(len(group)), f"{len(curated) / len(group):.1%}", *costs])
+    table.note = "Over all gates. Calls and the share of tokens: of the runs that curated."
     return table
 
 
@@ -421,7 +444,7 @@ def _failure_table(rows: Sequence[Row]) -> ResultTable:
         table.rows.append([*key, str(len(group)), share, f"{fmean(failed):.2f}", f"{refused:.1f}"])
     table.note = (
         "Over all gates. A failed call gave an error or an answer that could not be used, even if asking again helped. A "
-        "refused fact is one that its source does not support."
+        "refused fact was not believed: its source does not support it, or it repeats the belief."
     )
     return table
 

@@ -106,7 +106,7 @@ def admit_fact(
     reason = _find_refusal_reason(text, handles, known, task, evidence)
     if reason is None and context.grounded:
         question = context.open_questions.find_match(finding.about) or task
-        if not _is_on_topic(text, handles, question, known, task, evidence):
+        if not is_on_topic(text, handles, question, known, task, evidence):
             reason = "it is about another entity than the question"
     if reason is not None:
         context.record_refusal(f"not believed, {reason}: {text[:MAX_FACT_CHARS]!r}")
@@ -138,7 +138,7 @@ def _find_refusal_reason(
         return f"it is longer than {MAX_FACT_CHARS} characters"
     sources = _join_sources(handles, evidence)
     is_verbatim = _normalize(text) in _normalize(sources)
-    if not is_verbatim and _NO_EVIDENCE_PHRASE.search(text):
+    if not is_verbatim and says_not_found(text):
         return "that something was not found is not a fact"
     for fact in known:
         if not _is_repetition(text, fact.text):
@@ -172,7 +172,7 @@ def find_unsupported_term(text: str, sources: Iterable[str]) -> str | None:
     return None
 
 
-def _is_on_topic(
+def is_on_topic(
     text: str, handles: tuple[str, ...], question: str, known: Sequence[Note], task: str, evidence: Evidence
 ) -> bool:
     """Whether the text or a title of its sources names an entity of the question, or one that a known fact links to it."""
@@ -187,6 +187,11 @@ def _is_on_topic(
     titles = " ".join(strip_parenthetical(passage.title) for passage in passages if passage is not None)
     own_stems = content_stems(f"{titles} {text}")
     return any(stems <= own_stems for stems in entities)
+
+
+def says_not_found(text: str) -> bool:
+    """Return whether a text says that something was not found, which is no fact."""
+    return bool(_NO_EVIDENCE_PHRASE.search(text))
 
 
 def _join_sources(handles: Iterable[str], evidence: Evidence) -> str:

@@ -1,54 +1,122 @@
-"""Memory as notes with quotes: the facts of a structured belief, and the sentences of their sources that support them."""
+"""Memory as free text: running notes that the model rewrites after every round, sentences word for word, open questions.
+
+The model sees its notes so far and the new passages, never the history, and answers in plain text: a fixed form such as JSON
+costs a model facts (see docs/sources.md). Quotations that no passage contains are dropped.
+"""
 
 from suffice.memory.base import MemoryContext, select_within_budget
 from suffice.memory.evidence import Evidence
-from suffice.memory.structured import StructuredMemory
+from suffice.memory.extraction import MAX_FACT_CHARS, build_observation, is_on_topic, says_not_found
+from suffice.memory.open_questions import MAX_OPEN
+from suffice.prompts import RewriteNotes
+from suffice.prompts.lab import OPEN_LINE, VERBATIM_LINE
+from suffice.text.citations import list_handles, skip_citations, strip_citations
 from suffice.text.entities import content_stems
-from suffice.text.sentences import quotable_spans
-from suffice.types import Note, Passage, Round
+from suffice.text.sentences import split_sentences
+from suffice.types import BELIEF_KIND, Note, Round
 
-_MAX_QUOTE_CHARS = 400
+MAX_NOTES_CHARS = 1_200  # The prompt asks for at most 120 words.
 
 
 class FreeformMemory:
-    """A ``StructuredMemory`` that also renders a verbatim quote for each fact and source."""
+    """Notes in free text. ``limits.target`` bounds the sentences that are kept word for word."""
 
     def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
+        self._task = task
         self._evidence = evidence
-        self._structured = StructuredMemory(task, evidence, context)
-        self._quotes: dict[tuple[str, str], Note | None] = {}
+        self._context = context
+        self.text = ""
+        self.memories: tuple[Note, ...] = ()
 
     async def update(self, round: Round) -> None:
-        await self._structured.update(round)
-        self._refresh_quotes()
+        self._context.open_questions.last_checked_round = round.index
+        observation = build_observation(round, self._evidence)
+        if not observation:
+            return
+        text = self.render_text()
+        known = (Note(text, (), kind=BELIEF_KIND),) if text else ()
+        answer = await self._context.ask_model(
+            RewriteNotes(self._task, known, observation, self._context.limits.target)
+        )
+        if answer is None or not answer.notes.strip():
+            self._context.record_refusal(f"round {round.index} could not be noted; the notes stay as they were")
+            return
+        before, self.text = self.text, self._filter_sentences(answer.notes)
+        self.memories = self._check_memories(answer.memories)
+        new = content_stems(" ".join(one for one in _list_sentences(self.text) if one not in before))
+        questions = self._context.open_questions
+        for question in questions.open:  # The notes are rewritten, and so are their questions.
+            if not self._context.grounded or new & content_stems(
+                question
+            ):  # A sentence that was left out answers none.
+                questions.resolve(question)
+        for question in answer.questions[:MAX_OPEN]:
+            questions.add(question, again=True)
 
     def restore(self, facts: tuple[Note, ...]) -> None:
-        self._structured.restore(facts)
-        self._refresh_quotes()
+        self.text = "\n".join(fact.text for fact in facts)[:MAX_NOTES_CHARS]
 
     def render(self, budget: int) -> tuple[Note, ...]:
-        """Return the facts, then their quotes, each once."""
-        quotes = dict.fromkeys(note for note in self._quotes.values() if note is not None)
-        return select_within_budget([*self._structured.facts, *quotes], budget)
+        """Return each sentence of the notes with the passages that it cites, then the quotations."""
+        notes = [
+            Note(one, self._find_handles(one), kind=BELIEF_KIND, whole=False) for one in _list_sentences(self.text)
+        ]
+        return select_within_budget([*notes, *self.memories], budget)
+
+    @property
+    def open_questions(self) -> tuple[str, ...]:
+        return self._context.open_questions.open
 
     def render_text(self) -> str:
-        """Return the facts and the open questions as a JSON object."""
-        return self._structured.render_text()
+        """Return the notes, the sentences kept word for word and the open questions, as the model writes them."""
+        quotes = [f'- "{note.text}" {" ".join(note.handles)}' for note in self.memories]
+        questions = [f"- {question}" for question in self.open_questions]
+        parts = [
+            self.text,
+            *([VERBATIM_LINE, *quotes] if quotes else []),
+            *([OPEN_LINE, *questions] if questions else []),
+        ]
+        return "\n".join(parts).strip()
 
-    def _refresh_quotes(self) -> None:
-        pairs = [(fact.text, handle) for fact in self._structured.facts for handle in fact.handles]
-        self._quotes = {pair: self._quotes[pair] if pair in self._quotes else self._find_quote(*pair) for pair in pairs}
+    def _filter_sentences(self, notes: str) -> str:
+        """Return the notes in one line a paragraph, without sentences that say that something was not found and, if the
+        context is grounded, without those about other entities."""
+        lines = (" ".join(filter(self._is_kept, _list_sentences(line))) for line in notes.splitlines())
+        return "\n".join(filter(None, lines))[:MAX_NOTES_CHARS]
 
-    def _find_quote(self, fact: str, handle: str) -> Note | None:
-        """Return the sentence that supports the fact; ``None`` if the fact is that sentence."""
+    def _is_kept(self, sentence: str) -> bool:
+        if says_not_found(sentence):
+            return False
+        handles = self._find_handles(sentence)
+        known = [Note(line, ()) for line in self.text.splitlines()]
+        return not self._context.grounded or is_on_topic(
+            sentence, handles, self._task, known, self._task, self._evidence
+        )
+
+    def _check_memories(self, found: tuple[str, ...]) -> tuple[Note, ...]:
+        kept: dict[str, Note] = {}
+        for memory in found[: self._context.limits.target]:
+            text = " ".join(strip_citations(memory).split()).strip(' "“”')[:MAX_FACT_CHARS]
+            handles = tuple(handle for handle in self._find_handles(memory) if self._holds(handle, text))
+            if text and handles:
+                kept.setdefault(text, Note(text, handles, kind=BELIEF_KIND))
+            elif text:
+                self._context.record_refusal(f"not word for word in its passage: {text!r}")
+        return tuple(kept.values())
+
+    def _find_handles(self, text: str) -> tuple[str, ...]:
+        return tuple(handle for handle in list_handles(text) if self._evidence.find_passage(handle) is not None)
+
+    def _holds(self, handle: str, text: str) -> bool:
         passage = self._evidence.find_passage(handle)
-        sentence = None if passage is None else _find_closest_sentence(fact, passage)
-        if passage is None or sentence is None or " ".join(sentence.split()) == fact:
-            return None
-        return Note(sentence[:_MAX_QUOTE_CHARS], (handle,), passage.title, passage.kind, False)
+        return passage is not None and text.lower() in " ".join(passage.text.split()).lower()
 
 
-def _find_closest_sentence(fact: str, passage: Passage) -> str | None:
-    stems = content_stems(fact)
-    sentences = [passage.text[start:end] for start, end in quotable_spans(passage.text, passage.kind)]
-    return max(sentences, key=lambda sentence: len(stems & content_stems(sentence)), default=None)
+def _list_sentences(text: str) -> list[str]:
+    """Return the sentences of each line, each with the citations that follow it."""
+    return [
+        " ".join(line[start : skip_citations(line, end)].split())
+        for line in text.splitlines()
+        for start, end in split_sentences(line)
+        if any(map(str.isalpha, strip_citations(line[start:end])))
+    ]

@@ -86,11 +86,14 @@ class CoverageMeter:
         self._embed = context.embed or (bow_vectors if needs_words else None)
         self._tracker: CoverageTracker | None = None
         self._topics_changed = True
+        self._is_reset = True
+        self._rounds = 0
 
     def set_topics(self, topics: Sequence[str]) -> None:
-        """Measure these topics over all passages so far. The first gain after a change is 1: it must not end the search."""
+        """Measure these topics over all passages so far. The first gain after a change is 1: it must not end the search. An
+        outline drafted from the first round is no change: the second round is measured against the first."""
         if list(topics) != self._topics:
-            self._topics, self._topics_changed = list(topics), True
+            self._topics, self._topics_changed, self._is_reset = list(topics), True, self._rounds != 1
 
     def name_topics(self, names: Sequence[str]) -> None:
         """Read the coverage of each topic under its name."""
@@ -104,8 +107,9 @@ class CoverageMeter:
         if self._topics_changed:
             self._tracker.set_topics(self._embed(self._topics))
         gain = self._tracker.add_chunks(self._embed(_format_hits(view.new))) if view.new else 0.0
-        if self._topics_changed:
-            gain, self._topics_changed = 1.0, False
+        gain = 1.0 if self._is_reset else gain
+        self._topics_changed = self._is_reset = False
+        self._rounds += 1
         coverage = self._tracker.values
         by_topic = {
             f"{TOPIC_PREFIX}{name}": round(float(value), 3)

@@ -49,13 +49,14 @@ def choose_model(
     config: Settings,
     notify: Notify,
     load_past_runs: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
+    skills: Sequence[str] = (),
 ) -> ModelFactory:
     """Return the factory of a run's model; it takes the run's embeddings, which only some models use.
 
     ``notify`` receives what the user should know, such as where documents are sent. ``load_past_runs`` returns earlier runs;
-    their durations set how long Ollama keeps a model loaded.
+    their durations, or the skills of this run, set how long Ollama keeps a model loaded.
     """
-    chooser = _ModelChooser(config, _notify_once(notify), model_name is not None, load_past_runs)
+    chooser = _ModelChooser(config, _notify_once(notify), model_name is not None, load_past_runs, skills)
     name = model_name or config.model
     make_default = chooser.detect_model() if name is None else chooser.parse_models(name)
     names_by_role = {} if model_name else _expand_role_groups(config.models.roles)
@@ -108,6 +109,7 @@ class _ModelChooser:
     is_explicit: bool
     """The user named the model in this very call, so it does not have to be announced."""
     load_past_runs: Callable[[], Sequence[Mapping[str, Any]]]
+    skills: Sequence[str]
 
     def parse_models(self, names: str) -> ModelFactory:
         """Return the factory of one model, or of a comma-separated list to fall back through."""
@@ -159,7 +161,9 @@ class _ModelChooser:
         models = self.config.models
         if endpoint.provider == "ollama":
             fixed = None if models.keep_alive is None else parse_keep_alive(models.keep_alive)
-            model = KeepAliveModel(model, endpoint.url, endpoint.model, runs=self.load_past_runs(), fixed=fixed)
+            model = KeepAliveModel(
+                model, endpoint.url, endpoint.model, runs=self.load_past_runs(), fixed=fixed, skills=self.skills
+            )
         if models.cache:
             model = CachedModel(
                 model,

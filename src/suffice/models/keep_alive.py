@@ -23,6 +23,8 @@ SAFETY_FACTOR = 1.2
 # With too few runs: 300 (value of the source system, see docs/sources.md) and 150 for the review.
 DEFAULT_SECONDS = 450.0
 DEEP_FACTOR = 1.5
+# Of the skills, likewise; -1: for ever.
+SKILL_SECONDS = {"lit-review": -1, "github": 90, "email": 90, "recall": 90}
 _LOAD_TIMEOUT = 300.0
 _DURATION = re.compile(r"-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+|-?\d+(\.\d+)?")
 
@@ -39,21 +41,24 @@ class KeepAliveModel(ModelWrapper):
         *,
         runs: Sequence[Mapping[str, Any]] = (),
         fixed: str | float | None = None,
+        skills: Sequence[str] = (),
     ) -> None:
         super().__init__(model)
         self._url = f"{server_root(url)}/api/generate"
         self._model_name = model_name
         self._runs = runs
         self._fixed = fixed
+        self._skills = skills
         self._last_sent: str | float | None = None
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         if self._last_sent is None:
-            await self._send_keep_alive(estimate_keep_alive(self._runs))
+            await self._send_keep_alive(estimate_keep_alive(self._runs, skills=self._skills))
         reply = await self._model(prompt)
         if isinstance(reply.answer, PlanResponse):
             plan = reply.answer
-            await self._send_keep_alive(estimate_keep_alive(self._runs, plan.task_type, deep=plan.complexity == "deep"))
+            skills = (*self._skills, "deep") if plan.complexity == "deep" else self._skills
+            await self._send_keep_alive(estimate_keep_alive(self._runs, plan.task_type, skills))
         return reply
 
     async def _send_keep_alive(self, seconds: float) -> None:
@@ -69,14 +74,17 @@ class KeepAliveModel(ModelWrapper):
                 await client.post(self._url, json={"model": self._model_name, "keep_alive": keep_alive})
 
 
-def estimate_keep_alive(runs: Sequence[Mapping[str, Any]], task_type: str | None = None, *, deep: bool = False) -> int:
+def estimate_keep_alive(
+    runs: Sequence[Mapping[str, Any]], task_type: str | None = None, skills: Sequence[str] = ()
+) -> int:
     """Return seconds: the 90th percentile of the last 100 runs of this type, times 1.2. A run has ``seconds`` and
-    ``task_type``."""
+    ``task_type``. With too few runs the run's skills decide."""
     recent = [run for run in runs if _has_duration(run)][-MAX_RECENT_RUNS:]
     similar = [run for run in recent if task_type is not None and run.get("task_type") == task_type]
     chosen = similar if len(similar) >= MIN_RUNS else recent
     if len(chosen) < MIN_RUNS:
-        return round(DEFAULT_SECONDS * (DEEP_FACTOR if deep else 1.0))
+        known = next((SKILL_SECONDS[skill] for skill in skills if skill in SKILL_SECONDS), None)
+        return known or round(DEFAULT_SECONDS * (DEEP_FACTOR if "deep" in skills else 1.0))
     return max(1, round(_p90(sorted(float(run["seconds"]) for run in chosen)) * SAFETY_FACTOR))
 
 

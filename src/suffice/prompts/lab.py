@@ -12,16 +12,18 @@
 from dataclasses import dataclass, replace
 
 from suffice.prompts.base import Prompt
-from suffice.prompts.belief import ExtractedFact
+from suffice.text.markdown import strip_list_marker
 from suffice.types import Note
+
+VERBATIM_LINE, OPEN_LINE = "Word for word:", "Still open:"  # Above the quotations and the questions of notes.
 
 
 @dataclass(frozen=True, slots=True)
 class NotesResponse:
-    """A paragraph, sentences word for word with their handles, and what is still open."""
+    """A paragraph, sentences word for word, each with the handle of its passage in its text, and what is still open."""
 
     notes: str
-    memories: tuple[ExtractedFact, ...] = ()
+    memories: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
 
 
@@ -31,7 +33,7 @@ class RewriteNotes(Prompt[NotesResponse]):
 
     role = "notes"
     response_type = NotesResponse
-    bounded_field = "memories"
+    output_format = "text"
     max_tokens = 600
     truncation_order = (("observation", "last"), ("notes", "last"))
 
@@ -39,6 +41,19 @@ class RewriteNotes(Prompt[NotesResponse]):
     notes: tuple[Note, ...]
     observation: tuple[Note, ...]
     most: int
+
+    @classmethod
+    def parse(cls, text: str) -> NotesResponse:
+        """Read the quotations and the questions below the lines that announce them; everything else is the notes."""
+        sections: dict[str, list[str]] = {"notes": [], VERBATIM_LINE: [], OPEN_LINE: []}
+        own = sections["notes"]
+        for line in filter(str.strip, text.splitlines()):
+            name = line.strip(" *#:").capitalize()
+            if f"{name}:" in sections:
+                own = sections[f"{name}:"]
+            else:
+                own.append(line.strip() if own is sections["notes"] else strip_list_marker(line).strip())
+        return NotesResponse("\n".join(sections["notes"]), tuple(sections[VERBATIM_LINE]), tuple(sections[OPEN_LINE]))
 
 
 @dataclass(frozen=True, slots=True)

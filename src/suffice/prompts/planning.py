@@ -71,7 +71,7 @@ class ReflectionResponse:
     sufficient: bool
     confidence: float | None
     gaps: tuple[str, ...] = ()
-    new_queries: tuple[str, ...] = ()
+    new_queries: tuple[PlannedQuery, ...] = ()
     notes: tuple[KeptNote, ...] = ()
 
 

@@ -72,6 +72,8 @@ class SynthesisResponse:
     open_questions: tuple[str, ...] = ()
     short_answer: str = ""
     sufficiency: Sufficiency = "unknown"
+    raw: str = ""
+    """The text as the model wrote it."""
 
 
 @dataclass(frozen=True)
@@ -142,8 +144,8 @@ class AnswerSentence(Prompt[SynthesisResponse]):
         written = parse_markdown_answer(text)
         sentence = _LINE_LABEL.sub("", written.summary)
         if not sentence or is_non_answer(sentence):
-            return SynthesisResponse("", short_answer="", sufficiency="no")
-        return SynthesisResponse(sentence, sentence, short_answer=written.short_answer, sufficiency="unknown")
+            return SynthesisResponse("", sufficiency="no", raw=text)
+        return SynthesisResponse(sentence, sentence, short_answer=written.short_answer, raw=text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +246,7 @@ class Compute(Prompt[ComputeResponse]):
 
 def parse_markdown_answer(text: str) -> SynthesisResponse:
     """Return the parts of a written answer. Only known headings at its end are taken out; other headings belong to it."""
+    raw = text
     text, short_answer = _take_short_answer(_drop_echoes(text.strip()))
     lists: dict[str, tuple[str, ...]] = {}
     while headings := find_headings(text, bold_lines=True):
@@ -269,6 +272,7 @@ def parse_markdown_answer(text: str) -> SynthesisResponse:
         questions,
         short_answer="" if is_empty else short_answer,
         sufficiency="partly" if is_empty else "unknown",
+        raw=raw,
     )
 
 

@@ -1,9 +1,9 @@
 """Do arithmetic over the evidence before the draft is written.
 
 The model writes a program, a sandbox runs it, and the output becomes a passage of the kind ``computed`` that shows its code
-and is cited like any other. Several programs may follow one another. The model is asked only if the task combines figures and
-the sources contain some. A program may use only figures that occur in the task or the sources, because its output counts as
-evidence; a label with words that no source has is replaced, and its figure stays.
+and is cited like any other. Several programs may follow one another. A strong model is always asked whether it needs one,
+others only if the sources contain figures. A program may use only figures that occur in the task or the sources, because its
+output counts as evidence; a label with words that no source has is replaced, and its figure stays.
 """
 
 import re
@@ -16,15 +16,6 @@ from suffice.text.markdown import unwrap_fence
 from suffice.tools import sandbox
 from suffice.types import COMPUTED_KIND, Failure, Note, Passage, Place
 
-_ARITHMETIC_WORDS = re.compile(
-    r"\b(?:calculat\w*|comput\w*|totals?|sum|averages?|mean|median|percent(?:age)?s?|ratios?|proportions?|shares?|growth|rates?"
-    r"|difference|increase\w*|decrease\w*|grew|fell|rose|per\s+capita|combined|altogether|net|margins?"
-    r"|times\s+(?:as|more|larger|higher)"
-    r"|how\s+(?:many|much|long|old|far|often)\b.*\b(?:between|after|before|until|till|since|than|more|less|fewer|older|younger|longer"
-    r"|together|both|each|per|left|remain\w*)"
-    r"|(?:older|younger|longer|shorter|larger|smaller|higher|lower|taller|more|less|fewer)\b.*\bby\s+how)\b|%",
-    re.IGNORECASE,
-)
 _NUMBER = re.compile(r"\d+(?:[,\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 # Constants that arithmetic needs and no source has to mention: identity, halves, percent, calendar, clock, powers of ten.
 _FREE_CONSTANTS = frozenset(
@@ -40,7 +31,8 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
     model why.
     """
     outcomes: list[bool] = []
-    if not max_attempts or not needs_computation(run.task, select_writer_notes(run)):
+    figures = sum(len(_NUMBER.findall(note.text)) for note in select_writer_notes(run))
+    if not max_attempts or not (run.is_strong or figures > 1):
         return ()
     correction = ""
     for _ in range(max_attempts):
@@ -80,14 +72,6 @@ async def _compute(run: RunState, code: str, notes: tuple[Note, ...]) -> sandbox
         return result
     output = keep_computed_lines(result.output, code, source_text)
     return sandbox.ProgramResult(output) if output else sandbox.ProgramResult(error="it computes no value")
-
-
-def needs_computation(task: str, notes: tuple[Note, ...]) -> bool:
-    """Return whether the task combines figures and the notes contain at least two of them.
-
-    A question such as "How many wheels has the mill?" asks for a figure that a source states, so it does not count.
-    """
-    return bool(_ARITHMETIC_WORDS.search(task)) and sum(len(_NUMBER.findall(note.text)) for note in notes) > 1
 
 
 def find_unsourced_figure(code: str, source_text: str) -> str:

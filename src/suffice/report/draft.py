@@ -206,13 +206,13 @@ async def draft_sentence(run: RunState) -> Draft:
     sentence = await run.ask(AnswerSentence(question, sources, opening))
     written = read_response(run, sentence)
     if not written.parts:
-        return quoted
+        return replace(quoted, raw=written.raw)
     return replace(
         quoted,
         parts=(*written.parts, *quoted.parts),
         origin="sentence",
         short_answer=written.short_answer or quoted.short_answer,
-        raw=sentence.answer,
+        raw=sentence.raw or sentence.answer,
     )
 
 
@@ -469,7 +469,7 @@ def read_response(run: RunState, response: SynthesisResponse) -> Draft:
         open_questions=tuple(check_citations(run, line) for line in response.open_questions),
         short_answer=response.short_answer,
         sufficiency=response.sufficiency,
-        raw=response.answer,
+        raw=response.raw or response.answer,
     )
 
 

@@ -32,8 +32,8 @@ def list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> 
 
 def _list_unasked(run: RunState) -> list[str]:
     """Return the queries that the plan or the last reflection proposed and that were not searched for."""
-    planned = [] if run.current_plan is None else [query.query for query in run.current_plan.queries]
+    planned = () if run.current_plan is None else run.current_plan.queries
     reflected = () if run.reflection is None else run.reflection.new_queries
     asked = {query.casefold().strip() for query in run.asked_queries}
-    unasked = [query for query in (*reflected, *planned) if query.casefold().strip() not in asked]
+    unasked = [one.query for one in (*reflected, *planned) if one.query.casefold().strip() not in asked]
     return list(dict.fromkeys(unasked))[:MAX_QUERIES]

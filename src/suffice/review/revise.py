@@ -105,4 +105,5 @@ async def _revise_sections(
             revised = read_response(run, answer).parts
             body = revised[1:] if revised and isinstance(revised[0], SectionHeading) else revised
             parts[section.start + 1 : section.end] = body
-    return replace(draft, parts=tuple(parts)) if any(answers) else None
+    raw = "\n\n".join(answer.raw for answer in answers if answer is not None)
+    return replace(draft, parts=tuple(parts), raw=raw or draft.raw) if any(answers) else None

@@ -1,24 +1,29 @@
-"""``/compare``: a table of alternatives by criteria, with what the sources say in each cell."""
+"""``/compare``: a table of alternatives by criteria, with a finding of the sources in each cell; an empty cell says so."""
 
+import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from suffice.answers import Statement
+from suffice.answers import Quotation, Statement
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.errors import InputError
+from suffice.models.embeddings import embed_static
+from suffice.report.findings import find_findings
 from suffice.skills.hooks import SkillCode, SkillContext, add_section, make_answer
-from suffice.skills.sentences import QuotedSentence, list_sentences
 from suffice.text.entities import content_stems, stem_words
-from suffice.text.markdown import escape_markdown
-from suffice.types import Query
+from suffice.text.markdown import escape_markdown, strip_markdown
+from suffice.types import Passage, Query
 
 MAX_ALTERNATIVES = 6
 MAX_CRITERIA = 6
 PASSAGES_PER_CELL = 4
 _MAX_TITLE_STEMS = 3  # A title with more words is about more than one thing.
-NOTHING_FOUND = "–"
+_PER_PASSAGE = 12  # Sentences of a passage that are looked at.
+_MIN_FIT = 0.2  # A sentence less similar to a criterion than this is about another one.
+NOTHING_FOUND = "*nothing found*"
 ANY_CRITERION = "What the sources say"
 _LEAD = re.compile(
     r"^\W*(?:please\s+)?(?:compare|contrast|comparison\s+of|(?:what|which)\s+(?:is|are)\s+(?:the\s+)?(?:better|best|differences?)\s*"
@@ -69,11 +74,7 @@ def _split(text: str) -> tuple[str, ...]:
 class CompareSkill(SkillCode):
     async def before_search(self, context: SkillContext) -> None:
         comparison = parse_comparison(context.run.task)
-        context.queries += [
-            f"{alternative} {criterion}".strip()
-            for alternative in comparison.alternatives
-            for criterion in comparison.criteria or ("",)
-        ]
+        context.queries += [" ".join([name, *comparison.criteria]) for name in comparison.alternatives]
 
     async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
         comparison = parse_comparison(context.run.task)
@@ -83,12 +84,13 @@ class CompareSkill(SkillCode):
         used: set[str] = set()
         for alternative in comparison.alternatives:
             for criterion in criteria:
-                own = "" if criterion == ANY_CRITERION else criterion
-                for sentence in await _find_sentences(context, comparison, alternative, own):
-                    kept, judged = await context.keep_supported([sentence.statement])
-                    if kept and sentence.text not in used:
+                for quotation in await _find_quotations(context, comparison, alternative, criterion):
+                    text, handle = " ".join(quotation.text.split()), context.run.evidence.get_handle(quotation.passage)
+                    statement = Statement(f"{escape_markdown(strip_markdown(text))} {handle}", (handle,))
+                    kept, judged = ([], ()) if text in used else await context.keep_supported([statement])
+                    if kept:
                         statements[alternative, criterion] = kept[0]
-                        used.add(sentence.text)
+                        used.add(text)
                         verdicts += judged
                         break
         context.metadata["comparison"] = {
@@ -105,35 +107,55 @@ class CompareSkill(SkillCode):
         return make_answer(section, verdicts, "yes" if is_covered else "partly")
 
 
-async def _find_sentences(
+async def _find_quotations(
     context: SkillContext, comparison: ComparisonTask, alternative: str, criterion: str
-) -> list[QuotedSentence]:
-    """Return the sentences about an alternative and a criterion, best first.
-
-    A sentence must name the criterion and the alternative. The title of its passage or the name of its file may name the
-    alternative, if it names little else: under a heading about several things a sentence may be about any of them.
-    """
-    found = await context.search(Query(f"{alternative} {criterion}".strip()), PASSAGES_PER_CELL)
-    for passage in found:
+) -> list[Quotation]:
+    """Return what the sources say on an alternative and a criterion, best first."""
+    wanted = "" if criterion == ANY_CRITERION else criterion
+    query = f"{alternative} {wanted}".strip()
+    for passage in await context.search(Query(query), PASSAGES_PER_CELL):
         context.run.evidence.add(passage)
-    wanted, own = set(stem_words(criterion)), content_stems(alternative) or frozenset(stem_words(alternative))
-    others = [content_stems(other) for other in comparison.alternatives if other != alternative]
-    ranked = []
-    for sentence in list_sentences(context.run.evidence):
-        stems = sentence.stems | frozenset(stem_words(sentence.text))
-        names = len(own & stems) / len(own) + 0.5 * max(len(own & title) / len(own) for title in _list_titles(sentence))
-        shared = len(wanted & stems) / len(wanted) if wanted else 1.0
-        rivals = sum(bool(other & stems) for other in others)
-        if names >= 0.5 and shared:
-            ranked.append((shared + names - 0.25 * rivals, sentence))
-    return [sentence for _, sentence in sorted(ranked, key=lambda row: -row[0])[:8]]
+    own, *others = (_list_stems(name) for name in (alternative, *(set(comparison.alternatives) - {alternative})))
+    passages = [
+        passage for passage in context.run.evidence if own & _list_stems(f"{_name_place(passage)} {passage.text}")
+    ]
+
+    def find() -> list[Quotation]:
+        nearness = dict.fromkeys((passage.id for passage in passages), 1.0)
+        found = find_findings(query, [[passage] for passage in passages], nearness, embed_static, per_file=_PER_PASSAGE)
+        quotations = [one.text for one in found if isinstance(one.text, Quotation) and _is_about(one.text, own, others)]
+        if not wanted or not quotations:
+            return quotations
+        vectors = embed_static([wanted, *(one.text for one in quotations)])
+        stems = _list_stems(wanted)
+        fits = [
+            float(vectors[0] @ vector) + len(stems & _list_stems(one.text)) / len(stems)
+            for one, vector in zip(quotations, vectors[1:], strict=True)
+        ]
+        ranked = sorted(zip(fits, quotations, strict=True), key=lambda pair: -pair[0])
+        return [one for fit, one in ranked if fit >= _MIN_FIT]
+
+    return await asyncio.to_thread(find)
 
 
-def _list_titles(sentence: QuotedSentence) -> list[frozenset[str]]:
-    """Return the stems of the heading above a sentence and of its file's name; nothing for one that names many things."""
-    heading = sentence.passage.title.split(" > ")[-1]
-    names = (content_stems(heading), content_stems(PurePath(sentence.passage.place.path).stem.replace("_", " ")))
-    return [name if len(name) <= _MAX_TITLE_STEMS else frozenset() for name in names]
+def _is_about(quotation: Quotation, own: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
+    """Return whether a quotation is about an alternative: it names it, or the heading or file that it stands in does and it
+    names no other. Under the heading of another alternative a sentence is about that one.
+    """
+    stems, title = _list_stems(quotation.text), _list_stems(_name_place(quotation.passage))
+    if "|" in quotation.text or any(other <= title for other in others):
+        return False
+    return own <= stems or (own <= title and not any(other <= stems for other in others))
+
+
+def _name_place(passage: Passage) -> str:
+    """Return the heading above a passage and the name of its file, each if it names few things."""
+    names = (passage.title.split(" > ")[-1], PurePath(passage.place.path).stem.replace("_", " "))
+    return " ".join(name for name in names if len(content_stems(name)) <= _MAX_TITLE_STEMS)
+
+
+def _list_stems(text: str) -> frozenset[str]:
+    return content_stems(text) | frozenset(stem_words(text))
 
 
 def _render_table(

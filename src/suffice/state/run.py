@@ -28,6 +28,7 @@ from suffice.state.outline import TopicOutline
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS, Prompter
 from suffice.state.search_log import SearchLog
 from suffice.state.survey import DEFAULT_TARGET, Survey
+from suffice.text.entities import content_stems
 from suffice.text.tokens import estimate_tokens, jaccard, tokenize
 from suffice.types import Bounds, Breadth, Embed, Failure, Note, Passage, PriorRun, Query, Readings, Round, RoundRecord
 
@@ -53,6 +54,7 @@ class RunState:
         bounds: Bounds = Bounds(),
         seed: int = 0,
         grounded: bool = False,
+        filtered: bool = False,
         embed: Embed | None = None,
         reader: Reader | None = None,
         evidence: Evidence | None = None,
@@ -63,10 +65,12 @@ class RunState:
         language: str | None = None,
     ) -> None:
         """With ``faithful`` an agent gets no help: a query may be repeated, nothing is asked in its place, and a search returns
-        the same passages again instead of ones further down. ``question`` is what the user asked where the task adds the
-        question before it; ``language`` is that of the question."""
+        the same passages again instead of ones further down. With ``filtered`` the memory sees only passages with a word of an
+        open question. ``question`` is what the user asked where the task adds the question before it; ``language`` is that of
+        the question."""
         self.id = run_id
         self.is_faithful = faithful
+        self._is_filtered = filtered
         self.task = task
         self.question = question or task
         self.language = language
@@ -201,7 +205,7 @@ class RunState:
                 self.reflection.sufficient,
                 self.reflection.confidence,
                 tuple(self.reflection.gaps),
-                tuple(self.reflection.new_queries),
+                tuple(new.query for new in self.reflection.new_queries),
                 self.budget.tokens_left,
             )
         )
@@ -304,12 +308,23 @@ class RunState:
         self.latest_round = round = replace(round, new=(*round.new, *pages))
         try:
             async with self.budget.time_limit():
-                await self.memory.update(round)
+                await self.memory.update(self._filter_observation(round))
                 if self.open_questions.open and self.open_questions.last_checked_round != round.index:
                     await update_open_questions(round, self.task, self.evidence, self._memory_context)
         except TimeoutError:
             self.record_refusal(f"time ran out before round {round.index} was processed")
         return round
+
+    def _filter_observation(self, round: Round) -> Round:
+        """Return the round as the memory sees it: in a filtered run only passages with a word of an open question."""
+        stems = frozenset[str]().union(*(content_stems(question) for question in self.open_questions.open))
+        if not self._is_filtered or not stems:
+            return round
+        raw, new = (
+            tuple(passage for passage in passages if stems & content_stems(f"{passage.title} {passage.text}"))
+            for passages in (round.raw, round.new)
+        )
+        return replace(round, raw=raw, new=new)
 
     async def resume(self, earlier: PriorRun) -> None:
         """Start from an earlier run: take over its evidence and facts, and do not repeat its queries."""
@@ -382,7 +397,7 @@ class RunState:
         """Return how many new queries a strong model names for its gaps; unknown if it was not asked."""
         if not self.is_strong or self._reflected_round != self._admitted_rounds or self.reflection is None:
             return None
-        return float(len(self.filter_new_queries([Query(text) for text in self.reflection.new_queries])))
+        return float(len(self.filter_new_queries([Query(new.query) for new in self.reflection.new_queries])))
 
     def _compare_belief(self) -> float | None:
         """Return the share of words in which the belief differs from the round before; unknown if the memory is no belief."""

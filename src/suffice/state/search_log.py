@@ -18,6 +18,7 @@ class SearchLog:
 
     def __init__(self) -> None:
         self.queries: list[str] = []
+        self.intents: dict[str, str] = {}
         self.thin_queries: list[str] = []
         self._asked_keys: set[tuple[str, ...]] = set()
         self._unreported_thin_queries: list[str] = []
@@ -43,6 +44,7 @@ class SearchLog:
         for hits in round.hits:
             text = hits.query.text
             self.queries.append(text)
+            self.intents[text] = hits.query.intent
             self._asked_keys.add(tuple(tokenize(text)))
             if hits.failure is not None:
                 failures.append(hits.failure)

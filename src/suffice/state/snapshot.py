@@ -44,13 +44,13 @@ def complete_record(run: RunState, round: Round, verdict: Verdict, belief: Belie
 def snapshot_state(run: RunState, stop_reason: str = "") -> dict[str, Any]:
     """Return the run's state for the ``stopped`` event. The field names are published, see docs/sources.md.
 
-    ``errors`` are the failures of ``error_log`` with all their fields; ``query_intents`` says what each planned query is for.
+    ``errors`` are the failures of ``error_log`` with all their fields; ``query_intents`` says what each query is for.
     """
     planned = run.current_plan.queries if run.current_plan else ()
     return {
         "task": run.task,
         "plan_queries": [one.query for one in planned],
-        "query_intents": {one.query: one.intent for one in planned},
+        "query_intents": run.searches.intents | {one.query: one.intent for one in planned},
         "search_results": [passage.id for passage in run.evidence],
         "citations": [run.evidence.get_handle(passage) for passage in run.evidence],
         "iteration": len(run.records),

@@ -94,11 +94,9 @@ class FindingStore:
             )
         return True
 
-    def find_similar(
-        self, task: str, embed: Embed | None = None, limit: int = MAX_RESULTS, *, public_only: bool = False
-    ) -> list[StoredFinding]:
+    def find_similar(self, task: str, embed: Embed | None = None, *, public_only: bool = False) -> list[StoredFinding]:
         """Return the best earlier findings for a task; ``public_only`` leaves out what came from private documents."""
-        return rank_findings(self._load_all(), task, embed, limit, public_only=public_only)
+        return recall_findings(self._load_all(), task, embed, public_only=public_only)
 
     def search(self, text: str) -> list[StoredFinding]:
         """Return the findings that share a word with the text, most alike first; all findings for an empty text."""
@@ -164,6 +162,21 @@ def rank_findings(
         key=lambda pair: -(0.7 * pair[0] + 0.3 * pair[1].quality),
     )
     return [finding for _, finding in ranked[:limit]]
+
+
+def recall_findings(
+    findings: Sequence[StoredFinding], task: str, embed: Embed | None = None, *, public_only: bool = False
+) -> list[StoredFinding]:
+    """Return the findings with a fact that is near to a task, best first: a run looks these facts up again."""
+    ranked = rank_findings(findings, task, embed, public_only=public_only)
+    return [finding for finding in ranked if find_near_fact(finding, task) is not None]
+
+
+def find_near_fact(finding: StoredFinding, task: str) -> StoredFact | None:
+    """Return the fact of a finding that shares most with a task; ``None`` if none shares a third of its words."""
+    stems = content_stems(task)
+    best = max(finding.facts, key=lambda fact: len(stems & content_stems(fact.text)), default=None)
+    return best if best is not None and 3 * len(stems & content_stems(best.text)) >= len(stems) > 0 else None
 
 
 def encode_finding(finding: StoredFinding) -> str:

@@ -104,14 +104,18 @@ def test_without_notes_descriptions_or_a_reader_there_are_no_steps():
 
 def test_the_next_query_is_the_question_after_the_step():
     reader = Answers({"What is the town where Odile Brandt was born?": "Velburg"})
-    queries = reflect(Reflect(TASK, (ANCHOR, OTHER), (TASK,), (), ("follow up",), 3), reader).new_queries
+    queries = [
+        new.query for new in reflect(Reflect(TASK, (ANCHOR, OTHER), (TASK,), (), ("follow up",), 3), reader).new_queries
+    ]
     assert queries[0] == "Who is the mayor of Velburg?"
-    again = reflect(Reflect(TASK, (ANCHOR, OTHER), (TASK, *queries), (), (), 3), reader).new_queries
+    again = [
+        new.query for new in reflect(Reflect(TASK, (ANCHOR, OTHER), (TASK, *queries), (), (), 3), reader).new_queries
+    ]
     assert not set(again) & set(queries)
 
 
 def test_what_was_not_found_is_searched_for_by_its_description():
-    queries = reflect(Reflect(TASK, (OTHER,), (TASK,), (), (), 3), Answers({})).new_queries
+    queries = [new.query for new in reflect(Reflect(TASK, (OTHER,), (TASK,), (), (), 3), Answers({})).new_queries]
     assert queries[0] == "What is the town where Odile Brandt was born?"
 
 

@@ -110,12 +110,12 @@ def curate_facts(prompt: Curate) -> Curation:
 
 
 def rewrite_notes(prompt: RewriteNotes) -> NotesResponse:
-    """Keep the notes and add the sentence of each new passage that fits the task best."""
-    known = " ".join(note.text for note in prompt.notes)
-    facts = extract_facts(Extract(prompt.task, prompt.notes, (), prompt.observation)).facts
-    new = [fact for fact in facts if fact.text not in known]
-    sentences = [f"{fact.text} {' '.join(fact.handles)}" for fact in new]
-    return NotesResponse(" ".join([*(note.text for note in prompt.notes), *sentences]), tuple(new[: prompt.most]))
+    """Put the sentence of each new passage that fits the task best above the notes so far."""
+    known = RewriteNotes.parse("".join(note.text for note in prompt.notes))
+    found = extract_facts(Extract(prompt.task, prompt.notes, known.questions, prompt.observation))
+    lines = [f"{fact.text} {' '.join(fact.handles)}" for fact in found.facts if fact.text not in known.notes]
+    left = [question for question in known.questions if question not in found.resolved]
+    return NotesResponse("\n".join([*lines, known.notes]), (), (*left, *found.questions))
 
 
 def compress_facts(prompt: Compress) -> Compression:

@@ -78,7 +78,7 @@ def reflect(prompt: Reflect, reader: PassageReader | None = None) -> ReflectionR
         sufficient=bool(prompt.notes) and not open_parts,
         confidence=None,  # Counting words gives no probability.
         gaps=tuple(f"Nothing found about: {facet.text}" for facet in open_parts),
-        new_queries=tuple(dict.fromkeys(queries))[: prompt.most],
+        new_queries=tuple(map(PlannedQuery, dict.fromkeys(queries)))[: prompt.most],
     )
 
 

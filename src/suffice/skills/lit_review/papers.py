@@ -21,6 +21,7 @@ _SUFFIXES = frozenset(".pdf .txt .md .rst .html .htm .tex .docx .odt .epub .rtf"
 _MIN_CHARS = 200  # A shorter document is not a paper.
 _MAX_PASSAGES = 60  # Passages read of one paper.
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}]+[^\s\"<>{}.,;)\]]")
+_HEAD_CHARS = 160  # A year further down is one that the paper speaks of, not its own.
 _YEAR = re.compile(r"\b(?:19[5-9]\d|20[0-4]\d)\b")
 _COPYRIGHT = re.compile(r"(?:©|\(c\)|copyright)[^\n]{0,20}?\d{4}\s*[-–]\s*(?P<last>\d{4})\b", re.IGNORECASE)
 _REFERENCES = re.compile(
@@ -137,7 +138,7 @@ def _make_paper(path: Path, document: Document) -> Paper | None:
         key=str(path),
         title=title,
         passages=tuple(replace(one, title=title) for one in kept),
-        year=_first_year(whole[:3000]),
+        year=_first_year(whole[:_HEAD_CHARS]),
         doi=doi.group().lower() if doi else "",
         references=references,
     )

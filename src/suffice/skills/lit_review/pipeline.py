@@ -1,36 +1,35 @@
-"""The seven stages in order, and the review that comes out of them."""
+"""The stages in order, and the review that comes out of them: findings by paper, and what several papers say."""
 
+import asyncio
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from suffice import settings
-from suffice.answers import Statement
+from suffice.answers import Finding, Quotation, Statement
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
-from suffice.prompts import GradePaper
+from suffice.models.embeddings import embed_static
+from suffice.prompts import GradePaper, Rewrite
+from suffice.report.draft import read_response
+from suffice.report.findings import find_findings
 from suffice.skills.hooks import SkillCode, SkillContext, make_answer
 from suffice.skills.lit_review.crossref import add_metadata
 from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers, list_texts
-from suffice.skills.lit_review.reading import (
-    Annotation,
-    annotate,
-    cluster_papers,
-    is_accepted,
-    mark_paper,
-)
+from suffice.skills.lit_review.reading import is_accepted, list_limits, list_methods, mark_paper
 from suffice.skills.sentences import QuotedSentence
-from suffice.text.entities import content_stems
-from suffice.text.markdown import escape_markdown
+from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.types import Failure, Note
 
 READERS = ("relevance", "substance", "evidence", "method", "provenance")
-_MAX_PAIRS = 6
-_MIN_SHARED = 0.35  # Share of words that two sentences of different papers have in common where they say the same.
-_MIN_SHARED_WORDS = 2  # Words that are neither of the topic nor common to the papers.
+MAX_RESULTS = 3  # Findings of each paper; more of a long one.
+_SYNTHESIS = (
+    "Write a synthesis of these papers in at most 200 words: what they establish together, where they differ in method or "
+    "result, and what stays open. Every statement keeps the id of its source. Do not repeat the list."
+)
 _READ_CHARS = 6_000  # What a language model reads of a paper to mark it.
 
 
@@ -51,12 +50,10 @@ class LitReviewSkill(SkillCode):
         accepted = [paper for paper in papers if is_accepted(marks[paper.key])]
         left_out = [paper for paper in papers if not is_accepted(marks[paper.key])]
         await context.add_passages([passage for paper in accepted for passage in paper.passages])
-        annotations = {paper.key: annotate(paper, run.task, run.evidence) for paper in accepted}
-        clusters = cluster_papers(accepted, run.embed, run.seed) if accepted else []
-        context.metadata["lit_review"] = _describe(papers, marks, clusters)
+        context.metadata["lit_review"] = _describe(papers, marks, {paper.key for paper in accepted})
         if not accepted:
             return Checked()
-        return await _Writer(context, annotations).write(clusters, left_out, marks)
+        return await _Writer(context).write(accepted, left_out, marks)
 
 
 # -- Curation ----------------------------------------------------------------------------------------------------------
@@ -117,105 +114,94 @@ def _compare_with_topic(context: SkillContext, papers: Sequence[Paper]) -> dict[
 class _Writer:
     """Writes the review; every sentence of a paper is checked before it is used."""
 
-    def __init__(self, context: SkillContext, annotations: dict[str, Annotation]) -> None:
+    def __init__(self, context: SkillContext) -> None:
         self._context = context
-        self._annotations = annotations
-        self._verdicts: dict[str, tuple[ClaimVerdict, ...]] = {}
-        self._kept: dict[str, Statement | None] = {}
+        self._verdicts: dict[QuotedSentence, tuple[ClaimVerdict, ...]] = {}
+        self._kept: dict[QuotedSentence, Statement | None] = {}
 
     async def write(
-        self,
-        clusters: Sequence[tuple[str, list[Paper]]],
-        left_out: Sequence[Paper],
-        marks: dict[str, dict[str, float]],
+        self, papers: Sequence[Paper], left_out: Sequence[Paper], marks: dict[str, dict[str, float]]
     ) -> Checked:
-        papers = [paper for _, members in clusters for paper in members]
-        blocks = ["## Papers", await self._write_table(clusters)]
-        for name, members in clusters:
-            blocks += [f"## {escape_markdown(name.capitalize())}", await self._summarize(members)]
-        agreements, disagreements = await self._compare(papers)
-        for title, lines in (("Agreements", agreements), ("Disagreements", disagreements)):
-            blocks += [f"## {title}", "\n".join(lines) or "The key sentences of the papers show none."]
-        gaps = [line for paper in papers for line in await self._list(self._annotations[paper.key].gaps)]
-        blocks += ["## Gaps", "\n".join(gaps) or "No paper names one in so many words."]
+        run = self._context.run
+        files = [paper.passages for paper in papers]
+        nearness = {passage.id: 1.0 for passages in files for passage in passages}
+        found = await asyncio.to_thread(find_findings, run.task, files, nearness, embed_static, per_file=MAX_RESULTS)
+        blocks = ["## Papers", _write_table(papers)]
+        for paper in papers:
+            own = [self._quote(one) for one in found if one.quotations[0].passage in paper.passages]
+            methods, limits = list_methods(paper, run.evidence), list_limits(paper, run.evidence)
+            results = [one for one in own if one not in (*methods, *limits)]
+            parts = {"Method": methods, "Result": results, "Limits": limits}
+            lines = [f"- {name}: {line}" for name, said in parts.items() for line in await self._list(said)]
+            blocks += [f"## {escape_markdown(paper.label)}", "\n".join(lines) or "Nothing of it could be quoted."]
+        synthesis = [line for one in found for line in await self._join(one)]
+        blocks += ["## What several papers say", "\n".join(synthesis) or "No finding stands in more than one paper."]
         if left_out:
             rows = [f"- {escape_markdown(one.title)} ({_describe_marks(marks[one.key])})" for one in left_out]
             blocks += ["## Left out by the readers", "\n".join(rows)]
-        text = "\n\n".join(block for block in blocks if block)
-        used = [own for sentence, own in self._verdicts.items() if escape_markdown(sentence) in text]
-        return make_answer(text, [verdict for own in used for verdict in own], "yes")
+        text = "\n\n".join(blocks)
+        used = [own for sentence, own in self._verdicts.items() if escape_markdown(sentence.text) in text]
+        review = make_answer(text, [verdict for own in used for verdict in own], "yes")
+        return await self._add_synthesis(review, text)
 
-    async def _write_table(self, clusters: Sequence[tuple[str, list[Paper]]]) -> str:
-        rows = ["| Paper | Year | Cluster | Cites | Key sentence |", "| --- | --- | --- | --- | --- |"]
-        labels = {paper.key: paper.label for _, members in clusters for paper in members}
-        for name, members in clusters:
-            for paper in members:
-                lines = await self._keep(self._annotations[paper.key].key)
-                cites = ", ".join(labels[key] for key in paper.cites if key in labels)
-                cells = (paper.title, str(paper.year or "–"), name, cites or "–")
-                said = lines[0].text.replace("|", "\\|") if lines else "–"
-                rows.append(f"| {' | '.join(map(_cell, cells))} | {said} |")
-        return "\n".join(rows)
+    async def _add_synthesis(self, review: Checked, text: str) -> Checked:
+        """Let a language model write the synthesis above the review; its claims are checked like any other."""
+        run = self._context.run
+        if not self._context.has_language_model:
+            return review
+        written = await run.try_ask(Rewrite(run.task, Note(text, ()), _SYNTHESIS))
+        if written is None or not written.answer.strip():
+            return review
+        checked = await self._context.verifier(read_response(run, written))
+        parts = (*checked.draft.parts, *review.draft.parts)
+        return replace(
+            checked, draft=replace(review.draft, parts=parts), verdicts=(*checked.verdicts, *review.verdicts)
+        )
 
-    async def _summarize(self, members: Sequence[Paper]) -> str:
-        lines = []
-        for paper in members:
-            for statement in (await self._keep(self._annotations[paper.key].key))[:2]:
-                lines.append(f"- {escape_markdown(paper.label)}: {_render(statement)}")
-        return "\n".join(lines)
+    def _quote(self, finding: Finding) -> QuotedSentence:
+        return self._make_sentence(finding.quotations[0])
 
-    async def _compare(self, papers: Sequence[Paper]) -> tuple[list[str], list[str]]:
-        """Return pairs of sentences of different papers that say the same, and pairs that contradict each other."""
-        own = [(paper, sentence) for paper in papers for sentence in self._annotations[paper.key].key]
-        spread = Counter(stem for paper in papers for stem in content_stems(paper.text[:20_000]))
-        general = {stem for stem, count in spread.items() if count > max(2, len(papers) / 3)}
-        general |= content_stems(self._context.run.task)
-        pairs = []
-        for i, (paper, sentence) in enumerate(own):
-            for other_paper, other in own[i + 1 :]:
-                mine, theirs = sentence.stems - general, other.stems - general
-                shared = len(mine & theirs) / (min(len(mine), len(theirs)) or 1)
-                is_same = len(mine & theirs) >= _MIN_SHARED_WORDS and shared >= _MIN_SHARED
-                if paper.key != other_paper.key and is_same and sentence.text != other.text:
-                    pairs.append((shared, sentence, other))
-        agreements: list[str] = []
-        disagreements: list[str] = []
-        for _, one, other in sorted(pairs, key=lambda pair: -pair[0]):
-            if len(agreements) >= _MAX_PAIRS and len(disagreements) >= _MAX_PAIRS:
-                break
-            kept = await self._keep([one, other])
-            if len(kept) < 2:
-                continue
-            checker = self._context.checker
-            judged = await checker([(one.text, other.text), (other.text, one.text)])
-            if all(each.contradicted >= checker.min_contradicted for each in judged):
-                found, joint = disagreements, "but"
-            elif any(each.supported >= checker.min_supported for each in judged):
-                found, joint = agreements, "and"
-            else:
-                continue
-            if len(found) < _MAX_PAIRS:
-                found.append(f"- {_render(kept[0])}, {joint}: {_render(kept[1])}")
-        return agreements, disagreements
+    def _make_sentence(self, quotation: Quotation) -> QuotedSentence:
+        text = " ".join(strip_markdown(quotation.text).split())
+        return QuotedSentence(text, quotation.passage, self._context.run.evidence.get_handle(quotation.passage))
+
+    async def _join(self, finding: Finding) -> list[str]:
+        """Return a finding of several papers in one line: those that say the same, and those with another value."""
+        sentences = [self._make_sentence(one) for one in finding.quotations]
+        others = {one.text: one for one in sentences[1:] if one.passage.place.path != sentences[0].passage.place.path}
+        others.pop(sentences[0].text, None)
+        lines = await self._list([sentences[0], *others.values()])
+        if not others or len(lines) <= len(others):
+            return []
+        checker = self._context.checker
+        judged = await checker([(sentences[0].text, other) for other in others])
+        differs = finding.against or any(one.contradicted >= checker.min_contradicted for one in judged)
+        return [f"- {(', but: ' if differs else '; ').join(lines)}"]
 
     async def _list(self, sentences: Sequence[QuotedSentence]) -> list[str]:
-        return [f"- {_render(statement)}" for statement in await self._keep(sentences)]
+        return [_render(statement) for statement in await self._keep(sentences)]
 
     async def _keep(self, sentences: Sequence[QuotedSentence]) -> list[Statement]:
         """Return the sentences that the check supports; each is checked once."""
         for sentence in sentences:
-            if sentence.text not in self._kept:
+            if sentence not in self._kept:
                 kept, verdicts = await self._context.keep_supported([sentence.statement])
-                self._kept[sentence.text] = kept[0] if kept else None
-                self._verdicts[sentence.text] = verdicts
-        found = (self._kept[sentence.text] for sentence in sentences)
+                self._kept[sentence] = kept[0] if kept else None
+                self._verdicts[sentence] = verdicts
+        found = (self._kept[sentence] for sentence in sentences)
         return [statement for statement in found if statement is not None]
 
 
-def _describe(
-    papers: Sequence[Paper], marks: dict[str, dict[str, float]], clusters: Sequence[tuple[str, list[Paper]]]
-) -> dict[str, Any]:
-    cluster_of = {paper.key: name for name, members in clusters for paper in members}
+def _write_table(papers: Sequence[Paper]) -> str:
+    labels = {paper.key: paper.label for paper in papers}
+    rows = ["| Paper | Year | Cites |", "| --- | --- | --- |"]
+    for paper in papers:
+        cites = ", ".join(labels[key] for key in paper.cites if key in labels)
+        rows.append(f"| {' | '.join(map(_cell, (paper.title, str(paper.year or '–'), cites or '–')))} |")
+    return "\n".join(rows)
+
+
+def _describe(papers: Sequence[Paper], marks: dict[str, dict[str, float]], accepted: set[str]) -> dict[str, Any]:
     return {
         "papers": [
             {
@@ -227,8 +213,7 @@ def _describe(
                 "cites": list(paper.cites),
                 "cited_by": paper.cited_by,
                 "marks": {reader: round(mark, 2) for reader, mark in marks[paper.key].items()},
-                "accepted": paper.key in cluster_of,
-                "cluster": cluster_of.get(paper.key),
+                "accepted": paper.key in accepted,
             }
             for paper in papers
         ]
