@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
             ["notice period of three months", "notice period of four weeks", "480 EUR", "690 EUR", "2,150 EUR"],
         ),
         ("code_base", ["allow_nan", "Stopped after"]),
-        ("papers", ["Sato (2021)", "61 % more species", "## Gaps", "Only allotments with water were included."]),
+        ("papers", ["Sato (2021)", "61 % more species", "- Limits: “", "Only allotments with water were included."]),
         ("chat_log", ["because of the payment certificate", "takes 6 minutes"]),
     ],
 )

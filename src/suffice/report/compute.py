@@ -36,7 +36,7 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
         return ()
     correction = ""
     for _ in range(max_attempts):
-        if run.budget.is_spent():
+        if run.budget.is_spent() or run.must_write_now:
             run.record_refused(Compute.role)
             break
         notes = select_writer_notes(run)
