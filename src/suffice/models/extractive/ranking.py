@@ -1,6 +1,6 @@
-"""Rank passages by how likely each answers the question: by the search, by their nearest stretch, and by the reader.
+"""Rank passages by how likely each answers the question: by the search, by words, by the nearest stretch, and by the reader.
 
-The score is a weighted sum of the three. ``weights.json`` holds the weights; ``python -m training.extractive.fit`` fits them on
+The score is a weighted sum of the four. ``weights.json`` holds the weights; ``python -m training.extractive.fit`` fits them on
 questions that are not measured on.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Source = Note | Passage
 """What is read: both have a text and a title."""
-PASSAGE_FEATURES = ("rank", "cosine", "reader")
+PASSAGE_FEATURES = ("rank", "words", "cosine", "reader")
 _MAX_READ = 8  # Passages for the reader.
 # A passage is as near to the question as its nearest stretch: in the vector of a whole one its details are lost.
 _STRETCH_CHARS = 400
@@ -108,7 +108,7 @@ def rank_passages(
     words = QuestionWords(question, held)
     cosines = _compare_stretches(question.text, passages, embed)
     units = [_list_units(passage, words, question.language) for passage in passages]
-    rows = [[-math.log(1 + place), cosine, 0.0] for place, cosine in enumerate(cosines)]
+    rows = [[-math.log(1 + place), words.coverage(held[place]), cosines[place], 0.0] for place in range(len(passages))]
     answers = read_passages(question, passages, reader, [weigh(row, "unread") for row in rows])
     model = "passage" if any(answers) else "unread"
     for row, answer in zip(rows, answers, strict=True):
