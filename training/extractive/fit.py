@@ -24,6 +24,7 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import SearchStopped
 from suffice.memory.evidence import Evidence
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings import get_minilm
 from suffice.models.extractive.chains import CHAIN_FEATURES, compute_chain_features, needs_steps
 from suffice.models.extractive.ranking import PASSAGE_FEATURES, RankedPassage, rank_passages
 from suffice.models.extractive.steps import read_steps
@@ -68,6 +69,16 @@ class Found:
     origin: str
     part: str
     answers: tuple[str, ...] = ()
+
+
+@cache
+def embed_text(text: str) -> np.ndarray:
+    """Return the vector of a text: the same passages come again and again."""
+    return np.asarray(get_minilm().embed([text])[0])
+
+
+def embed(texts: Sequence[str]) -> np.ndarray:
+    return np.array([embed_text(text) for text in texts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +236,7 @@ def fit_sufficiency(founds: Sequence[Found], reader: RememberingReader | None) -
     cases = [case for found in founds if found.passages for case in list_evidence(found)]
     for case in cases:
         question = read_question(case.question)
-        ranked = rank_passages(question, case.passages, embed_static, reader)
+        ranked = rank_passages(question, case.passages, embed, reader)
         rows.append([compute_features(question, ranked)[column] for column in columns])
         labels.append((case.origin == "docs", any(case.right[one.place] for one in ranked[:SHOWN])))
     table, parts = np.array(rows), np.array([case.part for case in cases])
@@ -257,7 +268,7 @@ def fit(founds: Sequence[Found]) -> dict[str, dict[str, float]]:
     reader = RememberingReader(get_reader())
     docs = [found for found in founds if found.origin in ("docs", "absent", "foreign")]
     ranked = {
-        is_read: [(one, rank_passages(read_question(one.question), one.passages, embed_static, reader if is_read else None))
+        is_read: [(one, rank_passages(read_question(one.question), one.passages, embed, reader if is_read else None))
                   for one in founds if one.origin not in ("absent", "foreign")]
         for is_read in (True, False)
     }  # fmt: skip

@@ -16,7 +16,7 @@ from suffice.answers import Draft, Part, SectionHeading, Statement, replace_stat
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
-from suffice.models.embeddings.static import embed_static
+from suffice.models.embeddings import embed_static, get_minilm
 from suffice.models.extractive.answer import quote_answer
 from suffice.models.reader import find_reader
 from suffice.prompts import AnswerSentence, DraftAnswer, SynthesisResponse
@@ -153,7 +153,7 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
     count = choose_instruction(run).count
     reader = find_reader() if run.embed is not None else None
     read = read_question(question, run.language)
-    embed = None if run.embed is None else embed_static  # Many sentences are compared: static vectors are fast enough.
+    embed = None if run.embed is None else get_minilm().embed
     found = await asyncio.to_thread(quote_answer, read, passages, embed, reader, count=count)
     parts: tuple[Part, ...] = found.quotations
     if count:  # A list of things: each quotation is one of them.

@@ -48,14 +48,14 @@ def test_no_texts_give_no_rows(model: MiniLM) -> None:
 
 def test_an_unexpected_model_file_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "_SHA256", "0" * 64)
-    monkeypatch.setattr(minilm, "_verified_files", set())
     with pytest.raises(ModelError, match="not the expected model"):
         MiniLM().embed(["a"])
 
 
-def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm, "_PACKAGE", "no-such-package")
-    with pytest.raises(ModelError, match="install no-such-package"):
+def test_a_missing_model_file_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_bytes((minilm._FOLDER / "tokenizer.json").read_bytes())
+    monkeypatch.setattr(minilm, "_FOLDER", tmp_path)
+    with pytest.raises(ModelError, match="install suffice again"):
         MiniLM().embed(["a"])
 
 

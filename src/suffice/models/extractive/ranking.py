@@ -1,7 +1,7 @@
-"""Rank passages by how likely each answers the question: by the search, by words, by meaning and by the reader.
+"""Rank passages by how likely each answers the question: by the search, by words, by the nearest stretch, and by the reader.
 
-The score is a weighted sum of a few features. ``weights.json`` holds the weights; ``python -m training.extractive.fit`` fits
-them on questions that are not measured on.
+The score is a weighted sum of the four. ``weights.json`` holds the weights; ``python -m training.extractive.fit`` fits them on
+questions that are not measured on.
 """
 
 import json
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
 Source = Note | Passage
 """What is read: both have a text and a title."""
-PASSAGE_FEATURES = ("rank", "words", "title", "cosine", "reader")
-_MAX_READ = 24  # Passages for the reader, which takes most of the time.
+PASSAGE_FEATURES = ("rank", "words", "cosine", "reader")
+_MAX_READ = 8  # Passages for the reader.
+# A passage is as near to the question as its nearest stretch: in the vector of a whole one its details are lost.
+_STRETCH_CHARS = 400
+_STRETCH_STEP = 260
 _LOGIT_MARGIN = 0.01  # A probability is never surer than this.
 
 
@@ -103,18 +106,9 @@ def rank_passages(
     """Return the passages as candidates, best first."""
     held = [source_stems(passage, question.language) for passage in passages]
     words = QuestionWords(question, held)
-    cosines = compute_cosines(question.text, [f"{passage.title}. {passage.text}" for passage in passages], embed)
+    cosines = _compare_stretches(question.text, passages, embed)
     units = [_list_units(passage, words, question.language) for passage in passages]
-    rows = [
-        [
-            1 / (1 + place),
-            words.coverage(held[place]),
-            words.coverage(find_stems(passage.title, question.language)),
-            cosines[place],
-            0.0,
-        ]
-        for place, passage in enumerate(passages)
-    ]
+    rows = [[-math.log(1 + place), words.coverage(held[place]), cosines[place], 0.0] for place in range(len(passages))]
     answers = read_passages(question, passages, reader, [weigh(row, "unread") for row in rows])
     model = "passage" if any(answers) else "unread"
     for row, answer in zip(rows, answers, strict=True):
@@ -156,6 +150,19 @@ def compute_cosines(text: str, others: Sequence[str], embed: Embed | None) -> li
         return [0.0] * len(others)
     vectors: numpy.ndarray = embed([text, *others])
     return [float(value) for value in vectors[1:] @ vectors[0]]
+
+
+def _compare_stretches(text: str, passages: Sequence[Passage], embed: Embed | None) -> list[float]:
+    """Return the similarity of each passage's nearest stretch to a text."""
+    stretches = [
+        (place, f"{passage.title}. {passage.text[start : start + _STRETCH_CHARS]}")
+        for place, passage in enumerate(passages)
+        for start in range(0, max(1, len(passage.text) - _STRETCH_CHARS + _STRETCH_STEP), _STRETCH_STEP)
+    ]
+    nearest = [-1.0] * len(passages)
+    for (place, _), cosine in zip(stretches, compute_cosines(text, [one for _, one in stretches], embed), strict=True):
+        nearest[place] = max(nearest[place], cosine)
+    return nearest
 
 
 def logit(probability: float) -> float:

