@@ -92,7 +92,7 @@ def test_nothing_to_search(suffice: Callable) -> None:
         ("--model", "nope", "extractive"),
         ("--model", "openai:x", "openai:x"),
         ("--tier", "nope", "standard"),
-        ("--memory", "nope", "notes"),
+        ("--memory", "nope", "rolling"),
         ("--memory", "unheard-of", "trajectory"),
         ("--provider", "nope", "searxng"),
         ("--alpha", "1.5", "alpha"),
