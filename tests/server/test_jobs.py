@@ -10,6 +10,7 @@ from dbos import DBOS
 from http_client import wait_until
 
 from suffice.jobs.executor import ActiveRun
+from suffice.prompts.planning import PlannedQuery
 from suffice.testing import FixtureSearch, ScriptedModel
 
 
@@ -41,7 +42,7 @@ def test_stream_follows_a_running_run(service):
 
 def test_cancelled_run_stops_spending_and_reports_what_it_found(service):
     def ask_more(prompt):
-        return MORE.__class__(False, 0.1, ("more",), (f"q {len(prompt.asked)}",))
+        return MORE.__class__(False, 0.1, ("more",), (PlannedQuery(f"q {len(prompt.asked)}"),))
 
     model = make_slow_model(reflect=[ask_more])
     service.overrides.model, service.overrides.search = model, FixtureSearch(default=PASSAGES)

