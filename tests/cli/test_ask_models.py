@@ -192,7 +192,7 @@ def test_the_draft_is_streamed(ask: Callable, tmp_path: Path) -> None:
 def test_a_role_has_its_own_model(ask: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUFFICE_MODEL_PLANNER", "extractive")
     _, report, server = ask(sensible)
-    assert {role_of(body) for body in server.requests} == {"self_test", "draft", "check_draft", "evaluate"}
+    assert {role_of(body) for body in server.requests} == {"self_test", "compute", "draft", "check_draft", "evaluate"}
     assert report["usage"]["model"] == "openai:fake-model + extractive"
 
 

@@ -22,7 +22,7 @@ from suffice.jobs import telemetry
 from suffice.jobs.spans import RunSpans, add_tracing
 from suffice.jobs.telemetry import MAX_REPEATS, configure_logging
 from suffice.options import RunOptions
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts import ComputeResponse, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage, make_search_error
 from suffice.types import Usage
 
@@ -137,6 +137,7 @@ def run_with_model(model: object, conversation: str | None = None) -> None:
 def test_spans_follow_the_conventions_for_generative_ai(spans: InMemorySpanExporter) -> None:
     spans.clear()
     answers = {"plan": [plan(QUESTION)], "reflect": [ENOUGH], "draft": [SynthesisResponse("It is plum [1].")]}
+    answers["compute"] = [ComputeResponse()]
     model = ScriptedModel(answers, usage=Usage(1, 30, 7, 0.25))
     model.name = "google:gemini-test"
     run_with_model(model, "run-1")

@@ -146,6 +146,7 @@ When did he leave?"""
         "Baker was born in Frome [2].",
         ("Frome [2].", "A bridge [1]."),
         open_questions=("When did he leave?",),
+        raw=text,
     )
 
 
