@@ -12,7 +12,8 @@ QUESTION = "When was the Forth Bridge opened?"
 
 
 @pytest.mark.parametrize(
-    ("mode", "asked_again"), [("1", {"draft"}), ("all", set()), ("0", {"plan", "reflect", "compute", "draft", "check_draft"})]
+    ("mode", "asked_again"),
+    [("1", {"draft"}), ("all", set()), ("0", {"plan", "reflect", "compute", "draft", "check_draft"})],
 )
 def test_cached_answers_are_not_requested_again(
     suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch, mode: str, asked_again: set[str]
