@@ -86,6 +86,22 @@ def test_a_verdict_does_not_split_a_figure_from_its_unit(figure: str) -> None:
     assert f"{figure}.✓" in Page(text).text
 
 
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [
+        ("It covers 85 %. [1]", "85</mark> %."),
+        ("It covers 85 % of all. [1]", "all</mark>."),
+        ("It ends as `cancelled`. [1]", "cancelled</mark></code>."),
+    ],
+)
+def test_a_verdict_does_not_stand_before_the_full_stop(answer: str, end: str) -> None:
+    text, _ = highlight_claims(
+        MarkdownRenderer(()).render_block(answer), [((answer.replace(" [1]", ""),), "supported")]
+    )
+    assert end in text
+    assert text.index(end) < text.index('class="verdict')
+
+
 def test_a_verdict_stands_behind_the_bracket_that_closes_its_sentence() -> None:
     html = "<p>It is small (<code>bench.page</code>).</p>"
     text, _ = highlight_claims(html, [(("It is small (bench.page)",), "supported")])

@@ -255,13 +255,11 @@ class _HtmlTextIndex:
         while depth > 0:
             depth -= self.parts[part + 1].startswith("</a")
             part, offset = part + 2, 0
-        while offset == len(self.parts[part]) and self.parts[part + 1 : part + 2] in _CLOSING_TAGS:
-            part, offset = part + 2, 0
         while True:
             text = self.parts[part]
             closing = _CLOSING_PUNCTUATION.match(text, offset)
             offset = closing.end() if closing else offset
-            if not text[offset:] and "".join(self.parts[part + 1 : part + 2]).startswith(("</em", "</str", "</code")):
+            if not text[offset:] and self.parts[part + 1 : part + 2] in _CLOSING_TAGS:
                 part, offset = part + 2, 0
                 continue
             if text[offset:].strip() or part + 4 >= len(self.parts) or not self._is_citation(part + 2):

@@ -153,6 +153,7 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
     count = choose_instruction(run).count
     reader = find_reader() if run.embed is not None else None
     read = read_question(question, run.language)
+    # The model on this machine, whatever the search uses: many stretches are compared, and its weights were fitted with it.
     embed = None if run.embed is None else get_minilm().embed
     found = await asyncio.to_thread(quote_answer, read, passages, embed, reader, count=count)
     parts: tuple[Part, ...] = found.quotations

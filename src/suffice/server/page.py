@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from contextlib import suppress
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain, islice
 from pathlib import Path
@@ -108,17 +109,22 @@ def _describe_collections(collections: Mapping[str, Sequence[str]]) -> dict[str,
 
 
 def _suggest_questions(listed: Sequence[Path]) -> Iterator[str]:
-    """Yield a question for each of the first files: about its second section, or about the whole file."""
+    """Yield a question for each of the first files that have something to ask about."""
     for path in listed[: 4 * _MAX_EXAMPLES]:
-        try:
-            chunks = read_isolated(path).chunks if path.stat().st_size <= _MAX_EXAMPLE_BYTES else []
-        except (SufficeError, OSError):
-            continue
-        title, section = next((chunk.title.split(" > ")[:2] for chunk in chunks if " > " in chunk.title), ("", ""))
-        if section:
-            yield f"What does “{title}” say about “{section.lstrip('0123456789. ')}”?"
-        elif chunks:
-            yield f"What are the main points of {path.name}?"
+        with suppress(SufficeError, OSError):
+            state = path.stat()
+            if state.st_size <= _MAX_EXAMPLE_BYTES and (question := _suggest_question(path, state.st_mtime_ns)):
+                yield question
+
+
+@lru_cache(256)
+def _suggest_question(path: Path, changed: int) -> str:
+    """Return a question about the second section of a file, or about the whole file. It is read once for each change."""
+    chunks = read_isolated(path).chunks
+    title, section = next((chunk.title.split(" > ")[:2] for chunk in chunks if " > " in chunk.title), ("", ""))
+    if section:
+        return f"What does “{title}” say about “{section.lstrip('0123456789. ')}”?"
+    return f"What are the main points of {path.name}?" if chunks else ""
 
 
 @cache
