@@ -48,7 +48,7 @@ from suffice.state.run import RunState
 from suffice.types import Bounds, Embed, Round
 
 ASSESSORS = ("words", "embedding", "model")
-ROUNDS = 6
+ROUNDS = 10
 FIRST_ROUNDS = 2  # Rounds that always run, as in the preset.
 MAX_LOSS = 0.5
 SOURCE_THRESHOLD = 3.0  # The source system has one number for all assessors.

@@ -1,4 +1,4 @@
-"""How broad a question is: what a named thing does in one case is narrow, however the sentence is built."""
+"""How broad a question is: one fact, or what a named thing does in one case, is narrow however the sentence is built."""
 
 import pytest
 
@@ -12,9 +12,11 @@ from suffice.models.breadth import read_breadth
         "What does gunicorn do with workers that are silent too long?",
         "What does the ferry do with cars that are too high?",
         "What happens to the rest of the crew when one sailor falls ill?",
+        "In what year did the plant ecologist who assisted the chemist that introduced the concept of pH die?",
+        "Which river flows through the city where the composer of the opera Alma was born?",
     ],
 )
-def test_what_a_thing_does_in_one_case_is_narrow(question: str) -> None:
+def test_one_fact_is_narrow_in_however_many_words(question: str) -> None:
     assert read_breadth(question) == "narrow"
 
 

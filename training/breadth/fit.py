@@ -1,6 +1,9 @@
 """Fit the weights that read the breadth of a question, and print how well they do on questions left out.
 
-python -m training.breadth.fit [--l2 2.0]
+python -m training.breadth.fit [--l2 2.0] [--facts FILE…]
+
+``--facts`` takes question sets whose questions each ask for one fact (HotpotQA, MuSiQue: one JSON object a line): those with an
+odd number are narrow ones to learn from, of the others it prints how they are read.
 """
 
 import argparse
@@ -24,6 +27,11 @@ def read_questions() -> list[tuple[str, str]]:
     """Return the questions with their kinds."""
     lines = (HERE / "questions.txt").read_text(encoding="utf-8").splitlines()
     return [(kind, text) for kind, _, text in (line.partition(": ") for line in lines if not line.startswith("#"))]
+
+
+def read_facts(files: Sequence[Path]) -> list[str]:
+    """Return the questions of the sets, in order."""
+    return [json.loads(line)["question"] for path in files for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def fit(rows: Sequence[tuple[str, str]], vectors: "np.ndarray", l2: float) -> dict[str, object]:
@@ -59,8 +67,10 @@ def save(weights: dict[str, object]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.breadth.fit")
     parser.add_argument("--l2", type=float, default=2.0)
+    parser.add_argument("--facts", type=Path, nargs="*", default=[], metavar="FILE")
     options = parser.parse_args()
-    rows = read_questions()
+    facts = read_facts(options.facts)
+    rows = [*read_questions(), *(("narrow", text) for text in facts[1::2])]
     vectors = get_minilm().embed([text for _, text in rows])
     order = np.random.default_rng(0).permutation(len(rows))
     table: Counter[tuple[str, str]] = Counter()
@@ -73,6 +83,8 @@ def main() -> None:
         print(kind, {one: table[kind, one] for one in breadth.BREADTHS})
     save(fit(rows, vectors, options.l2))
     print(f"{sum(table[kind, kind] for kind in breadth.BREADTHS)} of {len(rows)} right in questions left out")
+    if facts:
+        print("facts left out", dict(Counter(breadth.read_breadth(text) for text in facts[::2])))
 
 
 if __name__ == "__main__":
