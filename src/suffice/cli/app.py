@@ -18,6 +18,7 @@ from suffice.cli import (
     check,
     doctor,
     explain,
+    guard,
     keys,
     lab,
     mcp,
@@ -85,6 +86,7 @@ app.command(cls=GroupedHelpCommand, rich_help_panel=_MORE)(mine.mine)
 app.add_typer(runs.memory_app, name="memory", rich_help_panel=_MORE)
 app.add_typer(skills.skills_app, name="skills", rich_help_panel=_MORE)
 app.command(cls=GroupedHelpCommand, rich_help_panel=_SERVICE)(mcp.mcp)
+app.add_typer(guard.guard_app, name="guard", rich_help_panel=_SERVICE)
 app.command(rich_help_panel=_SERVICE)(serve.worker)
 app.add_typer(keys.keys_app, name="keys", rich_help_panel=_SERVICE)
 app.command(rich_help_panel=_EXPERIMENTS)(replay.replay)
