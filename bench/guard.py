@@ -195,19 +195,20 @@ def time_hook() -> list[str]:
 
 INTRO = f"""# suffice guard: what its advice is worth
 
-`suffice guard` tells another agent when its searches bring hardly anything new. Here every run is stopped where the guard first
-speaks; a real agent may also take the advice to look for something else. Made by `python -m bench.guard`.
+`suffice guard` tells another agent when its searches bring hardly anything new. Here every run is stopped where the guard
+first speaks; a real agent may also take the advice to look for something else. Made by `python -m bench.guard`.
 
-- *tokens saved*: share of the tokens of all results, each counted once. An agent that keeps results in its context pays for them
-  again with every later call.
+- *tokens saved*: share of the tokens of all results, each counted once. An agent that keeps results in its context pays for
+  them again with every later call.
 - *recall*: needed passages found by the whole run, in points; *lost*: what of it came after the stop.
 - *mistaken*: of the runs in which it speaks, those that found a needed passage later.
-- *over fixed k*: points of recall against stopping all runs after the same number of searches, with the 95 % interval over questions.
+- *over fixed k*: points of recall against stopping all runs after the same number of searches, with the 95 % interval over
+  questions.
 
-**Where it gains:** agents that go in circles, by the same queries or by reworded ones, stop with what they would have had in the end.
-**Where it does not:** it is no better than the right fixed number of searches, which nobody knows beforehand, and on runs that vary
-their queries slightly worse. It knows what was shown, not what is still missing: an agent that circles for a while and then finds
-the decisive page is told so too early (*finds late*). That is why it advises and never blocks.
+**Where it gains:** agents that go in circles, by the same queries or by reworded ones, stop with what they would have had in
+the end. **Where it does not:** it is no better than the right fixed number of searches, which nobody knows beforehand, and on
+runs that vary their queries slightly worse. It knows what was shown, not what is still missing: an agent that circles for a
+while and then finds the decisive page is told too early (*finds late*). That is why it advises and never blocks.
 
 ## The guard's gate, `{GATE}`
 """
