@@ -1,22 +1,14 @@
 """``suffice guard``: tell another agent when its searches bring nothing new."""
 
 import json
-import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from suffice import settings
 from suffice.cli.options import DebugOption, JsonOption
-from suffice.cli.output import print_error
 
 guard_app = typer.Typer(help="Tell another agent when its searches bring nothing new.", no_args_is_help=True)
-
-
-def _get_folder() -> Path:
-    from suffice import settings
-
-    return settings.load().data_dir / "guard"
 
 
 @guard_app.command()
@@ -25,15 +17,9 @@ def hook() -> int:
 
     It reads the event from standard input. It prints advice only when there is some, never blocks, and always exits with 0.
     """
-    from suffice.guard import MAX_EVENT_BYTES, watch_event
+    from suffice.cli.hook import run_hook
 
-    try:
-        advice = watch_event(sys.stdin.buffer.read(MAX_EVENT_BYTES + 1), _get_folder())
-    except Exception as error:  # Whatever is wrong here is no reason to disturb the agent.
-        return print_error(f"guard: {error}", 0)
-    if advice:
-        print(json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": advice}}))
-    return 0
+    return run_hook()
 
 
 @guard_app.command()
@@ -48,7 +34,7 @@ def report(
     """Show what was watched in a session, and where it could have stopped."""
     from suffice.guard import describe_session, find_session, read_looks
 
-    path = find_session(_get_folder(), session)
+    path = find_session(settings.load().data_dir / "guard", session)
     found = {"session": path.stem, **describe_session(read_looks(path))}
     if as_json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
