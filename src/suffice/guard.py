@@ -8,6 +8,7 @@ It does not know whether the agent has what it needs: it counts what was shown b
 """
 
 import json
+import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
+from suffice import settings
 from suffice.errors import InputError
 from suffice.gates.diminishing_returns import exhaustion
 from suffice.meters import MeterSet
@@ -108,35 +110,30 @@ def write_advice(looks: Sequence[Look]) -> str | None:
     times, rest = divmod(len(recent), GATE.p)
     if rest or times & (times - 1):
         return None
-    new, pieces = sum(len(look.new) for look in recent), sum(look.pieces for look in recent)
-    tokens = sum(look.tokens for look in recent)
+    pieces, new, tokens = _sum_looks(recent).values()
+    names = " and ".join(sorted({"searches" if look.kind == "search" else "reads" for look in recent}, reverse=True))
     what = f"returned hardly anything new ({new / pieces:.1%} of the text)" if new else "returned nothing new"
     return (
-        f"suffice guard: the last {len(recent)} {_name_looks(recent)} that were watched {what} "
+        f"suffice guard: the last {len(recent)} {names} that were watched {what} "
         f"and cost about {tokens:,} tokens. Answer from what you have, or look for something else."
     )
 
 
 def describe_session(looks: Sequence[Look]) -> dict[str, Any]:
     """Return what was watched, as ``suffice guard report --json`` prints it."""
-    point = find_stop(GATE, [look.readings for look in looks]) if looks else None
-    after = looks[point.rounds :] if point is not None and point.fired else None
+    point = find_stop(GATE, [look.readings for look in looks])
+    later = looks[point.rounds :]
+    stop = {
+        "after_look": point.rounds,
+        "later_looks": len(later),
+        **{f"later_{name}": value for name, value in _sum_looks(later).items()},
+    }
     return {
         "looks": len(looks),
         "searches": sum(look.kind == "search" for look in looks),
         "reads": sum(look.kind == "read" for look in looks),
-        "pieces": sum(look.pieces for look in looks),
-        "new_pieces": sum(len(look.new) for look in looks),
-        "tokens": sum(look.tokens for look in looks),
-        "could_have_stopped": None
-        if after is None
-        else {
-            "after_look": len(looks) - len(after),
-            "later_looks": len(after),
-            "later_tokens": sum(look.tokens for look in after),
-            "later_pieces": sum(look.pieces for look in after),
-            "later_new_pieces": sum(len(look.new) for look in after),
-        },
+        **_sum_looks(looks),
+        "could_have_stopped": stop if point.fired else None,
         "rounds": [
             {
                 **{name: value for name, value in asdict(look).items() if name not in ("new", "readings")},
@@ -145,6 +142,14 @@ def describe_session(looks: Sequence[Look]) -> dict[str, Any]:
             }
             for look in looks
         ],
+    }
+
+
+def _sum_looks(looks: Sequence[Look]) -> dict[str, int]:
+    return {
+        "pieces": sum(look.pieces for look in looks),
+        "new_pieces": sum(len(look.new) for look in looks),
+        "tokens": sum(look.tokens for look in looks),
     }
 
 
@@ -174,12 +179,14 @@ def _classify_command(command: Any) -> Kind | None:
     """Return the kind of a shell command whose every program searches or reads (or only prepares that, as ``cd`` does)."""
     text = command if isinstance(command, str) else " ".join(map(str, command)) if isinstance(command, list) else ""
     try:
-        words = list(shlex.shlex(text, posix=True, punctuation_chars=True))
+        words = list(shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=True))
     except ValueError:
         return None
     kinds: list[Kind] = []
     is_program = True
     for i, word in enumerate(words):
+        if word.startswith((">", "<<")) and words[i - 1] != "2":  # It writes a file; errors may go elsewhere.
+            return None
         if is_program and word not in ("cd", "sort", "uniq", "wc", "true"):
             is_sed_print = word == "sed" and words[i + 1 : i + 2] == ["-n"]
             kind = "read" if is_sed_print else _PROGRAMS.get(word)
@@ -197,7 +204,7 @@ def _iterate_strings(value: Any) -> Iterator[str]:
         item = stack.pop()
         if isinstance(item, str):
             yield item
-        elif isinstance(item, Mapping):
+        elif isinstance(item, dict):
             stack += [part for key, part in reversed(item.items()) if not str(key).lower().endswith("id")]
         elif isinstance(item, list):
             stack += reversed(item)
@@ -236,12 +243,12 @@ def _is_barren(look: Look) -> bool:
     return share is not None and share <= GATE.u
 
 
-def _name_looks(looks: Sequence[Look]) -> str:
-    kinds = {look.kind for look in looks}
-    return "searches" if kinds == {"search"} else "reads" if kinds == {"read"} else "searches and reads"
-
-
 # -- sessions ----------------------------------------------------------------------------------------------------------
+
+
+def get_state_folder() -> Path:
+    """Return the folder of the sessions. An agent works in folders of others, whose ``.env`` does not say where that is."""
+    return settings.load(folder=Path(os.devnull)).data_dir / "guard"
 
 
 def watch_event(data: bytes, folder: Path) -> str | None:

@@ -177,6 +177,13 @@ def test_a_session_id_cannot_leave_the_folder(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
+def test_a_folder_of_others_does_not_say_where_the_state_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".env").write_text(f"SUFFICE_DATA_DIR={tmp_path / 'theirs'}\nSUFFICE_KEEP_RUNS=nonsense\n")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "mine"))
+    monkeypatch.delenv("SUFFICE_DATA_DIR")
+    assert guard.get_state_folder() == tmp_path / "mine" / "suffice" / "guard"
+
+
 def test_report_without_a_session_says_how_to_begin(suffice: Any) -> None:
     result = suffice("guard", "report")
     assert result.status == 2
@@ -199,6 +206,10 @@ def test_report_without_a_session_says_how_to_begin(suffice: Any) -> None:
         ("Bash", {"command": "cat a.py && rm a.py"}, None),
         ("Bash", {"command": "sed -i s/a/b/ a.py"}, None),
         ("Bash", {"command": "make test"}, None),
+        ("Bash", {"command": "cat > a.py <<'EOF'\nprint(1)\nEOF"}, None),
+        ("Bash", {"command": "cat a.py > b.py"}, None),
+        ("Bash", {"command": "rg bees 2>/dev/null\ncat a.py 2>&1"}, "search"),
+        ("Bash", {"command": "cat a.py\nrm a.py"}, None),
         ("Bash", {"command": "echo 'unclosed"}, None),
         ("Bash", None, None),
     ],

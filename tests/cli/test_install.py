@@ -81,7 +81,7 @@ def test_uninstall_leaves_every_file_as_it_was(home: Path, suffice: Any, docs: P
     assert "guard hook" in (home / ".codex/hooks.json").read_text()
     assert suffice("uninstall", "--yes").status == 0
     assert read_all(home) == before
-    assert "No agent" in suffice("uninstall", "--yes").out
+    assert "has no entry" in suffice("uninstall", "--yes").out
 
 
 def test_what_the_user_changed_in_between_stays(home: Path, suffice: Any, docs: Path) -> None:

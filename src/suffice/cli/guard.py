@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from suffice import settings
 from suffice.cli.options import DebugOption, JsonOption
 
 guard_app = typer.Typer(help="Tell another agent when its searches bring nothing new.", no_args_is_help=True)
@@ -32,9 +31,9 @@ def report(
     debug: DebugOption = False,
 ) -> None:
     """Show what was watched in a session, and where it could have stopped."""
-    from suffice.guard import describe_session, find_session, read_looks
+    from suffice.guard import describe_session, find_session, get_state_folder, read_looks
 
-    path = find_session(settings.load().data_dir / "guard", session)
+    path = find_session(get_state_folder(), session)
     found = {"session": path.stem, **describe_session(read_looks(path))}
     if as_json:
         print(json.dumps(found, ensure_ascii=False, indent=2))

@@ -3,15 +3,14 @@
 import json
 import sys
 
-from suffice import settings
 from suffice.cli.output import print_error
-from suffice.guard import MAX_EVENT_BYTES, watch_event
+from suffice.guard import MAX_EVENT_BYTES, get_state_folder, watch_event
 
 
 def run_hook() -> int:
     """Watch the event on standard input; print advice as the clients expect it, if there is some."""
     try:
-        advice = watch_event(sys.stdin.buffer.read(MAX_EVENT_BYTES + 1), settings.load().data_dir / "guard")
+        advice = watch_event(sys.stdin.buffer.read(MAX_EVENT_BYTES + 1), get_state_folder())
     except Exception as error:  # Whatever is wrong here is no reason to disturb the agent.
         return print_error(f"guard: {error}", 0)
     if advice:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import shlex
 import sys
 import tomllib
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,7 +18,7 @@ from suffice import settings
 from suffice.cli.options import DebugOption
 from suffice.cli.output import write_file
 from suffice.errors import InputError, describe_install
-from suffice.text.jsonc import insert_entry, parse_jsonc, remove_entry
+from suffice.text.jsonc import insert_entry, remove_entry
 
 _NAME = "suffice"
 _HOOK = "guard hook"
@@ -65,6 +66,8 @@ class Entry:
 
         What ``add`` inserted is taken out as it is. If it was edited since, only the entry itself is.
         """
+        if not text.strip():
+            return None
         is_toml = self.file.suffix == ".toml"
         if (
             inserted
@@ -156,63 +159,52 @@ def install(
         raise InputError(f"The server for agents needs the extra 'service'; run: {describe_install('service')}")
     if docs is not None and not docs.exists():
         raise InputError(f"--docs {docs} does not exist; check the path")
-    entries = list_entries(settings.load().environment, None if docs is None else str(docs.absolute()))
+    entries = list_entries(_load_settings().environment, None if docs is None else str(docs.absolute()))
     if not entries:
         raise InputError(
             "No agent was found: Claude Code, Codex, Cursor, VS Code, Gemini or Zed; start it once, then install"
         )
-    records = _Records()
-    status = 0
     for entry in entries:
-        if entry.is_hook and not guard:
-            continue
-        if entry.note:
+        if entry.note and not entry.is_hook:
             print(f"{entry.agent} is left out: {entry.note}")
-            continue
-        try:
-            text = _read(entry.file)
-            changed = entry.add(text)
-        except ValueError as error:
-            print(f"{entry.agent}: {entry.file} cannot be changed: {error}. Add this to it yourself:\n{entry.snippet}")
-            status = InputError.exit_code
-            continue
-        if changed is None:
-            print(f"{entry.agent}: {entry.file} has it already")
-        elif _confirm(entry, "+", changed[1], yes, dry_run):
-            write_file(entry.file, changed[0], entry.agent)
-            records.save(entry.file, changed[1])
-            if entry.is_hook and entry.agent == "Codex":
-                print("Codex runs a new hook only after you have trusted it: /hooks")
-    return status
+    entries = [entry for entry in entries if not entry.note and (guard or not entry.is_hook)]
+    return _change_files(entries, "+", yes, dry_run)
 
 
 def uninstall(yes: _YesOption = False, dry_run: _DryRunOption = False, debug: DebugOption = False) -> int:
     """Take suffice out of the agents on this machine, as 'suffice install' put it in."""
+    return _change_files(list_entries(_load_settings().environment), "-", yes, dry_run)
+
+
+def _change_files(entries: list[Entry], sign: Literal["+", "-"], yes: bool, dry_run: bool) -> int:
+    """Add the entries to their files or take them out, each after it was shown; return the exit status."""
     records = _Records()
-    found, status = False, 0
-    for entry in list_entries(settings.load().environment):
+    status = 0
+    for entry in entries:
         try:
             text = _read(entry.file)
-            changed = entry.take_out(text, records.find(entry.file)) if text.strip() else None
+            changed = entry.add(text) if sign == "+" else entry.take_out(text, records.find(entry.file))
         except ValueError as error:
-            print(f"{entry.agent}: {entry.file} cannot be changed: {error}. Remove the entry {_NAME} yourself")
+            todo = (
+                f"Add this to it yourself:\n{entry.snippet}" if sign == "+" else f"Remove its entry {_NAME} yourself."
+            )
+            print(f"{entry.agent}: {entry.file} cannot be changed: {error}. {todo}")
             status = InputError.exit_code
             continue
         if changed is None:
-            continue
-        found = True
-        if _confirm(entry, "-", changed[1], yes, dry_run):
+            print(f"{entry.agent}: {entry.file} {'has it already' if sign == '+' else 'has no entry'}")
+        elif _confirm(entry, sign, changed[1], yes, dry_run):
             if changed[0]:
                 write_file(entry.file, changed[0], entry.agent)
             else:  # The file was made by install, and nothing else came into it.
                 entry.file.unlink()
-            records.save(entry.file, None)
-    if not found and not status:
-        print("No agent on this machine has suffice.")
+            records.save(entry.file, changed[1] if sign == "+" else None)
+            if sign == "+" and entry.is_hook and entry.agent == "Codex":
+                print("Codex runs a new hook only after you have trusted it: /hooks")
     return status
 
 
-def _confirm(entry: Entry, sign: str, change: str, yes: bool, dry_run: bool) -> bool:
+def _confirm(entry: Entry, sign: Literal["+", "-"], change: str, yes: bool, dry_run: bool) -> bool:
     """Show a change of a file, and ask for it unless ``yes``. Other lines of the file may be secret and are not shown."""
     print(f"{entry.agent}: {entry.file}")
     print("\n".join(f"  {sign} {line}" for line in change.splitlines() if line.strip()))
@@ -221,6 +213,11 @@ def _confirm(entry: Entry, sign: str, change: str, yes: bool, dry_run: bool) -> 
     if not sys.stdin.isatty():
         raise InputError("Nobody can be asked here; add --yes to write this, or --dry-run to only see it")
     return typer.confirm(f"{'Write' if sign == '+' else 'Remove'} this?")
+
+
+def _load_settings() -> settings.Settings:
+    """Return the settings without a ``.env``: the folder of the moment has no say in what is written elsewhere."""
+    return settings.load(folder=Path(os.devnull))
 
 
 def _read(file: Path) -> str:
@@ -238,19 +235,16 @@ class _Records:
     """What was inserted into which file, so that it can be taken out to the byte."""
 
     def __init__(self) -> None:
-        self._file = settings.load().data_dir / "installed.json"
-        try:
-            self._inserted = dict(parse_jsonc(_read(self._file)).value)
-        except (ValueError, TypeError):
-            self._inserted = {}
+        self._file = _load_settings().data_dir / "installed.json"
+        self._inserted: dict[str, str] = {}
+        with suppress(ValueError, TypeError):
+            self._inserted = dict(json.loads(_read(self._file)))
 
     def find(self, file: Path) -> str | None:
-        text = self._inserted.get(str(file))
-        return text if isinstance(text, str) else None
+        return self._inserted.get(str(file))
 
     def save(self, file: Path, inserted: str | None) -> None:
-        self._inserted.pop(str(file), None)
-        if inserted is not None:
-            self._inserted[str(file)] = inserted
+        self._inserted = {name: text for name, text in self._inserted.items() if name != str(file)}
+        self._inserted |= {} if inserted is None else {str(file): inserted}
         self._file.parent.mkdir(parents=True, exist_ok=True)
         write_file(self._file, json.dumps(self._inserted, indent=1), "The record of what was installed")

@@ -87,9 +87,10 @@ def insert_entry(text: str, path: Sequence[str], value: Any, *, item: bool = Fal
     if not isinstance(node.value, list if key is None else dict):
         raise ValueError(f"{'.'.join(path[:depth]) or 'it'} is not what was expected there")
     newline = "\r\n" if "\r\n" in text else "\n"
-    unit = re.search(r"\n([ \t]+)\S", text)
-    outer, inner = ((unit[1] if unit else "  ") * times for times in (depth, depth + 1))
-    body = json.dumps(value, indent=unit[1] if unit else 2, ensure_ascii=False)
+    indents = (line[: -len(line.lstrip())] for line in text.splitlines() if line.strip())
+    unit = next(filter(None, indents), "  ")
+    outer, inner = unit * depth, unit * (depth + 1)
+    body = json.dumps(value, indent=unit, ensure_ascii=False)
     body = newline + inner + ("" if key is None else json.dumps(key) + ": ") + body.replace("\n", newline + inner)
     if node.entries:
         body += ","
@@ -103,8 +104,8 @@ def insert_entry(text: str, path: Sequence[str], value: Any, *, item: bool = Fal
 def remove_entry(text: str, path: Sequence[str], is_ours: Callable[[str | int, Any], bool]) -> tuple[str, str] | None:
     """Remove the first entry below a path that is ours; return the new text and what was removed, or ``None``."""
     node: JsonNode | None = parse_jsonc(text)
-    for key in path:
-        node = node.find(key) if node is not None else None
+    for name in path:
+        node = node.find(name) if node is not None else None
     entries = node.entries if node is not None else []
     for i, (key, start, child) in enumerate(entries):
         if not is_ours(key, child.value):
