@@ -124,6 +124,20 @@ def test_without_a_terminal_it_asks_for_yes(home: Path, suffice: Any) -> None:
     assert read_all(home) == before
 
 
+def test_a_file_that_its_agent_changed_meanwhile_is_not_overwritten(
+    home: Path, suffice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def confirm(*args: Any) -> bool:
+        (home / ".claude.json").write_text('{"numStartups": 9}')
+        return True
+
+    monkeypatch.setattr("suffice.cli.install._confirm", confirm)
+    result = suffice("install")
+    assert result.status == 2
+    assert "in the meantime" in result.err
+    assert (home / ".claude.json").read_text() == '{"numStartups": 9}'
+
+
 def test_an_entry_that_is_there_is_left_alone(home: Path, suffice: Any) -> None:
     suffice("install", "--yes")
     before = read_all(home)

@@ -172,7 +172,7 @@ def install(
 
 
 def uninstall(yes: _YesOption = False, dry_run: _DryRunOption = False, debug: DebugOption = False) -> int:
-    """Take suffice out of the agents on this machine, as 'suffice install' put it in."""
+    """Take suffice out of the agents on this machine."""
     return _change_files(list_entries(_load_settings().environment), "-", yes, dry_run)
 
 
@@ -194,6 +194,8 @@ def _change_files(entries: list[Entry], sign: Literal["+", "-"], yes: bool, dry_
         if changed is None:
             print(f"{entry.agent}: {entry.file} {'has it already' if sign == '+' else 'has no entry'}")
         elif _confirm(entry, sign, changed[1], yes, dry_run):
+            if _read(entry.file) != text:
+                raise InputError(f"{entry.agent} changed {entry.file} in the meantime; quit it and run this again")
             if changed[0]:
                 write_file(entry.file, changed[0], entry.agent)
             else:  # The file was made by install, and nothing else came into it.
