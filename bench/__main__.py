@@ -33,6 +33,7 @@ PAGES = """| question | page |
 | Multi-hop questions, with and without a language model | [qa.md](qa.md) |
 | Does the claim check tell true from false? | [claims.md](claims.md) |
 | Is stopping early better than a fixed number of rounds? | [stopping.md](stopping.md), [own_runs.md](own_runs.md) |
+| Is it worth telling another agent that its searches bring nothing new? | [guard.md](guard.md) |
 | Do gates and agents keep in live runs what recorded ones promise? | [reading.md](reading.md) |
 | The three novelty assessors | [assessors.md](assessors.md) |
 | Other tools in the same world, and DRBench | [peers/RESULTS.md](peers/RESULTS.md) |

@@ -27,7 +27,7 @@ ORDER = """
     state
     meters gates
     replay
-    monitor belief
+    monitor belief guard
     strategies
     claims
     tools report

@@ -11,6 +11,10 @@ if sys.version_info < (3, 11):  # noqa: UP036 - a clone can be run by any Python
 def main() -> None:
     """Start the program. Ctrl-C while modules are imported also exits with status 130 and no traceback."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    if sys.argv[1:] == ["guard", "hook"]:
+        from suffice.cli.hook import run_hook
+
+        sys.exit(run_hook())
     from suffice.cli import app
 
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -221,7 +221,7 @@ def test_tool_arguments_come_from_the_run_options(docs: Path) -> None:
             return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
 
     schemas = asyncio.run(list_tools())
-    names = {"question", "breadth", "length", "strategy", "stop", "max_rounds", "max_cost_usd"}
+    names = {"question", "detail", "breadth", "length", "strategy", "stop", "max_rounds", "max_cost_usd"}
     assert set(schemas["research"]["properties"]) == names
     assert schemas["research"]["required"] == ["question"]
     assert schemas["research"]["properties"]["strategy"]["description"] == OPTIONS["strategy"].doc
@@ -445,3 +445,36 @@ def test_skill_of_a_question_works_through_the_tools(docs: Path) -> None:
     [(failed, text)] = call_tools(docs, ("research", {"question": "/timelime What happened in Ilsenburg?"}))
     assert failed
     assert "/timeline" in text
+
+
+def test_long_texts_come_in_parts(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = {"question": "When was the paper mill founded?"}
+
+    async def work(limit: int) -> tuple[list[Any], list[Any], Any, Any]:
+        monkeypatch.setattr("suffice.server.mcp.MAX_TEXT_CHARS", limit)
+        async with open_client(docs) as client:
+            found = (await client.call_tool("search", {"query": "paper mill Ilse"})).structured_content
+            parts: list[Any] = [{"metadata": {"next": found["results"][0]["id"]}}]
+            while following := parts[-1]["metadata"].get("next"):
+                parts.append((await client.call_tool("fetch", {"id": following})).structured_content)
+            answers = [(await client.call_tool("research", question)).structured_content]
+            while offset := answers[-1]["next_offset"]:
+                given = {"run": answers[0]["run"], "offset": offset}
+                answers.append((await client.call_tool("get_research", given)).structured_content)
+            short = await client.call_tool("get_research", {"run": answers[0]["run"], "detail": "short"})
+            return parts[1:], answers, found, short.structured_content
+
+    parts, answers, found, short = asyncio.run(work(30))
+    assert "".join(part["text"] for part in parts).strip() == MILL.strip()
+    assert all(len(part["text"]) <= 30 for part in parts)
+    assert len(found["results"]) == 1
+    assert "left out" in found["note"]
+    assert all(len(each["answer"]) <= 30 for each in answers)
+    whole = "".join(each["answer"] for each in answers)
+    assert "1581" in whole
+    assert len(short["answer"]) < len(whole)
+    assert short["progress"] == []
+
+    parts, answers, found, _ = asyncio.run(work(40_000))
+    assert len(parts) == len(answers) == 1
+    assert "note" not in found

@@ -18,6 +18,8 @@ from suffice.cli import (
     check,
     doctor,
     explain,
+    guard,
+    install,
     keys,
     lab,
     mcp,
@@ -85,6 +87,9 @@ app.command(cls=GroupedHelpCommand, rich_help_panel=_MORE)(mine.mine)
 app.add_typer(runs.memory_app, name="memory", rich_help_panel=_MORE)
 app.add_typer(skills.skills_app, name="skills", rich_help_panel=_MORE)
 app.command(cls=GroupedHelpCommand, rich_help_panel=_SERVICE)(mcp.mcp)
+app.command(rich_help_panel=_SERVICE)(install.install)
+app.command(rich_help_panel=_SERVICE)(install.uninstall)
+app.add_typer(guard.guard_app, name="guard", rich_help_panel=_SERVICE)
 app.command(rich_help_panel=_SERVICE)(serve.worker)
 app.add_typer(keys.keys_app, name="keys", rich_help_panel=_SERVICE)
 app.command(rich_help_panel=_EXPERIMENTS)(replay.replay)

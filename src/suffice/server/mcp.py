@@ -9,6 +9,7 @@
 
 Whoever starts the server decides what is searched; a tool call cannot name a path. Clients give up on a call after a minute,
 so no call takes longer than ``MAX_CALL_SECONDS``: work that is not done then goes on, and the result says how to ask for it.
+Clients also cut long results, so no text is longer than ``MAX_TEXT_CHARS``: the result says where the rest begins.
 """
 
 import asyncio
@@ -55,6 +56,7 @@ MAX_RUNS = 50  # Runs that a session remembers.
 MAX_LOCATIONS = 5_000  # Locations whose passages a session remembers.
 MAX_SESSIONS = 200  # Sessions that a server remembers.
 MAX_CHECKED_CHARS = 50_000
+MAX_TEXT_CHARS = 40_000  # Of the texts of one result: about 10,000 tokens, from which on clients warn.
 INSTRUCTIONS = (
     "Answers questions over the documents this server was started with. Every sentence of an answer is cited and checked, "
     "and the answer says why the search stopped. Use search for a single look-up and fetch to read a source it named; "
@@ -62,6 +64,10 @@ INSTRUCTIONS = (
     "compare a text with the documents; explain_stop to ask why a run ended or what another stop rule would have missed."
 )
 T = TypeVar("T")
+Detail = Annotated[
+    Literal["short", "full"], Field(description="short: only the short answer or first paragraph, without progress.")
+]
+Offset = Annotated[int, Field(ge=0, description="Where a long text goes on: next_offset of the result before.")]
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -98,6 +104,7 @@ class ResearchResult(BaseModel):
     run: str = Field(description="The id for get_research and explain_stop.")
     status: Literal["running", "answered", "partial", "no_evidence", "failed"]
     answer: str = Field(description="Markdown with citations; what to do next while the run is still running.")
+    next_offset: int | None = Field(None, description="The answer is longer; get_research returns the rest from here.")
     short_answer: str | None = None
     sources: list[SearchHit] = Field(default_factory=list)
     stop: str = Field("", description="Why the search stopped.")
@@ -307,22 +314,22 @@ def build_server(options: RunOptions) -> "MCPServer":
     async def fetch(
         id: Annotated[str, Field(validation_alias=AliasChoices("id", "location"))], ctx: Context
     ) -> FetchedSource:
-        """Read the whole text of a source that search or research has named."""
-        return await report_errors(_fetch(get_session(ctx), id))
+        """Read the text of a source that search or research has named. Of a long one, metadata.next is the id of the rest."""
+        return await report_errors(_fetch_part(get_session(ctx), id))
 
-    async def research(question: str, ctx: Context, **options_given: Any) -> ResearchResult:
+    async def research(question: str, ctx: Context, detail: Detail = "full", **options_given: Any) -> ResearchResult:
         """Answer a question in rounds of searching: Markdown with citations, the sources, and why the search stopped."""
         job = await report_errors(_start(get_session(ctx), options, question, options_given))
-        return await report_errors(_follow(job, ctx.report_progress))
+        return _cut_result(await report_errors(_follow(job, ctx.report_progress)), detail)
 
     async def start_research(question: str, ctx: Context, **options_given: Any) -> ResearchResult:
         """Start to answer a question in the background; ask for the answer with get_research."""
         job = await report_errors(_start(get_session(ctx), options, question, options_given))
         return _describe_running(job)
 
-    async def get_research(run: str, ctx: Context) -> ResearchResult:
+    async def get_research(run: str, ctx: Context, detail: Detail = "full", offset: Offset = 0) -> ResearchResult:
         """Return the progress of a run and, when it is done, its answer. Waits for it a few seconds."""
-        return await report_errors(_get(get_session(ctx), run, ctx.report_progress))
+        return _cut_result(await report_errors(_get(get_session(ctx), run, ctx.report_progress)), detail, offset)
 
     async def check(text: str, ctx: Context) -> CheckResult:
         """Check the claims of a text against the documents, one by one."""
@@ -407,7 +414,24 @@ async def _search(session: McpSession, shared: SharedSearch, query: str, k: int)
         return SearchToolResult(results=[], note=shared.describe_progress())
     found = await search(Query(text), k)
     session.remember_passages(found)
-    return SearchToolResult(results=[_to_hit(passage) for passage in found])
+    room = MAX_TEXT_CHARS
+    shown = [passage for passage in found if (room := room - len(passage.text)) >= 0] or found[:1]
+    note = (
+        f"{len(found) - len(shown)} results were left out, because together they are too long."
+        if shown != found
+        else None
+    )
+    return SearchToolResult(results=[_to_hit(passage) for passage in shown], note=note)
+
+
+async def _fetch_part(session: McpSession, id: str) -> FetchedSource:
+    """Return as much of a source as fits a result. The id of the rest is that of the source with ``@`` and the position."""
+    source, _, position = id.rpartition("@")
+    is_rest = position.isdecimal() and len(position) < 12 and bool(session.find_passages(source))
+    found = await _fetch(session, source if is_rest else id)
+    text, following = _cut_text(found.text, int(position) if is_rest else 0)
+    rest = {} if following is None else {"next": f"{found.id}@{following}"}
+    return found.model_copy(update={"text": text, "metadata": {**found.metadata, **rest}})
 
 
 async def _fetch(session: McpSession, id: str) -> FetchedSource:
@@ -420,6 +444,20 @@ async def _fetch(session: McpSession, id: str) -> FetchedSource:
     return FetchedSource(
         id=first.location, title=first.title, text="\n\n".join(texts), url=_to_url(first), metadata=metadata
     )
+
+
+def _cut_text(text: str, offset: int) -> tuple[str, int | None]:
+    """Return the part of a text that fits a result, and where the next part begins."""
+    end = offset + MAX_TEXT_CHARS
+    return text[offset:end], end if end < len(text) else None
+
+
+def _cut_result(result: ResearchResult, detail: str, offset: int = 0) -> ResearchResult:
+    if detail == "short" and result.status != "running":
+        brief = result.short_answer or result.answer.partition("\n\n")[0]
+        return result.model_copy(update={"answer": brief[:MAX_TEXT_CHARS], "progress": []})
+    answer, following = _cut_text(result.answer, offset)
+    return result.model_copy(update={"answer": answer, "next_offset": following})
 
 
 def _to_hit(passage: Passage) -> SearchHit:
@@ -570,6 +608,7 @@ async def _check(shared: SharedSearch, text: str, report_progress: Callable[...,
         return CheckResult(claims=[], note=shared.describe_progress())
     audit = TextAudit(text, search, default_checker(), NOTICES)
     claims: list[CheckedClaim] = []
+    room = MAX_TEXT_CHARS
     async with aclosing(audit.check_claims()) as checked:  # type: ignore[type-var]
         async for claim, _ in checked:
             evidence = claim.evidence
@@ -583,10 +622,15 @@ async def _check(shared: SharedSearch, text: str, report_progress: Callable[...,
                 )
             )
             await report_progress(len(claims), len(audit.claim_texts), "checking claims")
-            if asyncio.get_running_loop().time() > end:
+            room -= len(claims[-1].text) + len(claims[-1].evidence)
+            if asyncio.get_running_loop().time() > end or room < 0:
                 break
     left = len(audit.claim_texts) - len(claims)
-    note = f"{left} more claims were not checked in time; check the rest of the text in another call." if left else None
+    note = (
+        f"{left} more claims were not checked in this call; check the rest of the text in another call."
+        if left
+        else None
+    )
     return CheckResult(claims=claims, note=note)
 
 
