@@ -66,6 +66,8 @@ async def run_loop(
 
 async def _propose_queries(run: RunState, strategy: Strategy) -> tuple[list[Query], Verdict]:
     """Return the next queries, or none and the verdict why."""
+    if run.records and run.scope_size is not None and len(run.evidence) >= run.scope_size:
+        return [], Verdict("read_all", True, "read_all", "every passage was found", promise="guarantee")
     if run.budget.queries_left == 0:
         return [], Verdict("budget", True, "budget_queries", f"all {run.budget.bounds.queries} queries are spent")
     if run.records and run.must_write_now:

@@ -50,7 +50,8 @@ from suffice.types import Bounds, Breadth, Embed, Failure, Image, Notice, PriorR
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
 # went into that question when a language model answered it, and nothing was done with the answer.
-_REFLECT_AFTER = ("diminished", "saturated", "exhausted", "planner_done", "budget_rounds", "budget_queries")
+_REFLECT_AFTER = ("diminished", "saturated", "exhausted", "planner_done", "read_all", "budget_rounds", "budget_queries")
+_MAX_SMALL_SCOPE = 30  # Passages; a search hardly ever finds all of more.
 
 
 @dataclass(frozen=True)
@@ -262,6 +263,8 @@ class _Stages:
         if documents is not None:
             run.scope_languages = name_foreign_languages(documents, run.language)
             run.scope_files = describe_files(documents) if run.is_strong else ()
+            in_scope = await documents.list_passages(_MAX_SMALL_SCOPE) if config.reads_all else None
+            run.scope_size = len(in_scope) if in_scope else None
         yield self.start(await _resolve_limits(config, run))
         if config.prior_run is not None:
             yield Continued(config.prior_run)
