@@ -57,7 +57,7 @@ def test_an_unknown_cache_mode(suffice: Callable, docs: Path, monkeypatch: pytes
         ("anthropic:x", "minilm"),
         ("openai:", "minilm"),
         ("openai:text-embedding-3-small", "OPENAI_API_KEY"),
-        ("fastembed:x", "suffice[fastembed]"),
+        ("fastembed:x", "minilm"),
     ],
 )
 def test_unavailable_embeddings(
