@@ -60,13 +60,13 @@ _RETENTION_UNITS: dict[str, tuple[str, float, type[int] | type[float]]] = {
     "gb": ("bytes", 1e9, int),
 }
 _ROLE_PREFIX = "SUFFICE_MODEL_"
-_CACHE_VARIABLE = "SUFFICE_MODEL_CACHE"
 # Variables that earlier versions read, and what to do instead.
 WITHDRAWN_VARIABLES = {
     "SUFFICE_REQUESTS_PER_MINUTE": "a refused call is repeated when the service allows it; SUFFICE_CONCURRENCY bounds calls",
     "SUFFICE_REPORT_TOKENS": "a report is as long as the question deserves",
     "SUFFICE_REVIEW_PANEL": "use --panel",
     "SUFFICE_PAGES": "two pages a run are read",
+    "SUFFICE_MODEL_CACHE": "an interrupted run is continued without paying again by suffice resume",
 }
 _CHILD_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "PYTHON")
 _DOTENV_FORBIDDEN_SUFFIXES = ("_URL", "_HOST", "SUFFICE_ALLOW_HOSTS")
@@ -104,9 +104,6 @@ class ModelSettings:
     writer: str | None = None
     """``SUFFICE_WRITER``: ``prose`` lets the model write the whole answer, ``sentence`` one sentence above quotes of the
     sources. Unset: by the size of the model, because small models write worse answers than the quotes are."""
-    cache: str | None = None
-    """``SUFFICE_MODEL_CACHE``: ``1`` stores the model's answers and reuses them, ``all`` also those with a temperature above 0.
-    Unset: nothing is stored, so that a repeated question is researched again."""
     embeddings: str | None = None
     """``SUFFICE_EMBEDDINGS``: the embedding model as ``PROVIDER:NAME``. Unset: the small model that comes with the package."""
 
@@ -347,7 +344,6 @@ def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
         think=_is_enabled(values, "HARNESS_PRODUCER_THINK"),
         keep_alive=values.get("OLLAMA_KEEP_ALIVE", "").strip() or None,
         writer=_parse_writer(values),
-        cache=_parse_cache_mode(values),
         embeddings=values.get("SUFFICE_EMBEDDINGS", "").strip() or None,
     )
 
@@ -356,7 +352,7 @@ def _parse_roles(values: Mapping[str, str]) -> dict[str, str]:
     roles = {
         name.removeprefix(_ROLE_PREFIX).lower(): text
         for name, text in values.items()
-        if name.startswith(_ROLE_PREFIX) and text and name != _CACHE_VARIABLE
+        if name.startswith(_ROLE_PREFIX) and text and name not in WITHDRAWN_VARIABLES
     }
     producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
     if producer:
@@ -371,15 +367,6 @@ def _parse_writer(values: Mapping[str, str]) -> str | None:
     if text not in ("", "auto", "prose", "sentence"):
         raise InputError(f"SUFFICE_WRITER={text!r} is not known; set it to prose, sentence or auto")
     return text if text in ("prose", "sentence") else None
-
-
-def _parse_cache_mode(values: Mapping[str, str]) -> str | None:
-    text = values.get(_CACHE_VARIABLE, "").strip()
-    if text not in ("", "0", "1", "all"):
-        raise InputError(
-            f"{_CACHE_VARIABLE}={text!r} is not known; set it to 1, to all (sampled answers too) or unset it"
-        )
-    return text if text in ("1", "all") else None
 
 
 def _parse_provider_limits(values: Mapping[str, str], name: str) -> dict[str, float]:

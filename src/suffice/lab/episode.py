@@ -179,7 +179,7 @@ def _build_row(
         "fire_round": len(course.rounds) if fired else None,
         "rounds": len(course.rounds),
         "queries": sum(len(round.queries) for round in course.rounds),
-        "calls": total.calls + total.stored,
+        "calls": total.calls,
         "input_tokens": total.input_tokens,
         "output_tokens": total.output_tokens,
         "by_role": by_role,

@@ -12,7 +12,6 @@ from suffice import plugins, prompts
 from suffice.errors import InputError, ModelUnusable
 from suffice.models import prices, servers
 from suffice.models.base import Model, is_language_model
-from suffice.models.cache import CachedModel
 from suffice.models.keep_alive import KeepAliveModel, parse_keep_alive
 from suffice.models.llm import PROVIDERS, Endpoint, LanguageModel
 from suffice.models.llm.endpoint import DEFAULT_URLS, is_local, resolve_base_url
@@ -163,14 +162,6 @@ class _ModelChooser:
             fixed = None if models.keep_alive is None else parse_keep_alive(models.keep_alive)
             model = KeepAliveModel(
                 model, endpoint.url, endpoint.model, runs=self.load_past_runs(), fixed=fixed, skills=self.skills
-            )
-        if models.cache:
-            model = CachedModel(
-                model,
-                self.config.cache_dir,
-                identity=f"{endpoint.name}@{endpoint.url}",
-                cache_sampled=models.cache == "all",
-                notify=self.notify,
             )
         return lambda embed: model
 
