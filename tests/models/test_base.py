@@ -22,7 +22,8 @@ from suffice.models.keep_alive import KeepAliveModel
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.prices import TokenPrice
 from suffice.models.routing import FallbackModel, RoleRouter
-from suffice.prompts import Plan, Prompt
+from suffice.prompts.base import Prompt
+from suffice.prompts.planning import Plan
 from suffice.testing import ScriptedModel
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Usage

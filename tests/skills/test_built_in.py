@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from suffice import InputError, Report, research
-from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.report.html import render_html
 from suffice.report.markdown import render_markdown
 from suffice.skills.cite import mark_inference

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from suffice import research
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.report import html, markdown
 from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.text.citations import has_citation

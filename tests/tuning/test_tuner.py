@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from suffice import InputError, research
-from suffice.prompts import ProposeChangeResponse, SynthesisResponse
 from suffice.prompts.base import load_template, override_prompts
+from suffice.prompts.lab import ProposeChangeResponse
 from suffice.prompts.planning import PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.tuning.decide import compare_paired, is_futile, sign_flip_p
 from suffice.tuning.propose import Propose, propose_given, propose_with_model

@@ -24,7 +24,7 @@ from suffice.lab.scores import cosine, judge_answer, score_lexically
 from suffice.measure.answers import is_abstention
 from suffice.meters import EMBEDDING_READINGS, build_meters
 from suffice.models.base import Model, UsageTrackingModel
-from suffice.prompts import AnswerFromMemory, GradeAnswer, GradeResponse
+from suffice.prompts.lab import AnswerFromMemory, GradeAnswer, GradeResponse
 from suffice.search.base import Search
 from suffice.state.prompting import Prompter
 from suffice.state.run import RunState

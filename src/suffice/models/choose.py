@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from suffice import plugins, prompts
+from suffice import plugins
 from suffice.errors import InputError, ModelUnusable
 from suffice.models import prices, servers
 from suffice.models.base import Model, is_language_model
@@ -84,8 +84,7 @@ def _notify_once(notify: Notify) -> Notify:
 
 def list_roles() -> frozenset[str]:
     """Return every role that a model can be chosen for."""
-    kinds = [kind for kind in vars(prompts).values() if isinstance(kind, type) and issubclass(kind, prompts.Prompt)]
-    return frozenset(kind.role for kind in kinds if kind is not prompts.Prompt)
+    return frozenset(role for members in ROLE_GROUPS.values() for role in members)
 
 
 def _expand_role_groups(names: Mapping[str, str]) -> dict[str, str]:
