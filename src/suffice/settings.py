@@ -26,7 +26,6 @@ TIERS = {
 STRONG_BOUNDS = Bounds(8, 24, None, 900, 300_000)
 """The limits of a run with a strong model where the user names no tier: it is shown everything that fits its context."""
 DEFAULT_KEEP_RUNS = 200  # Runs; about 100 kB each.
-_LINK_TEMPLATES = {"none": "", "file": "file://{path}", "vscode": "vscode://file{path}:{line}"}
 # The variables of each provider's API key; the first one that is set counts.
 KEY_VARIABLES = {
     "openai": ("OPENAI_API_KEY",),
@@ -159,9 +158,6 @@ class Settings:
     """``SUFFICE_DATABASE_URL``: a Postgres database that several workers share. Unset: an SQLite file in ``data_dir``."""
     retention: Retention = Retention()
     """``SUFFICE_RETENTION``: which runs of the service are kept, such as ``30d, 1000 runs, 2 GB``. Unset: all of them."""
-    links: str = ""
-    """``SUFFICE_LINKS``: how reports link to files: ``none`` (default), ``file``, ``vscode``, or an address with ``{path}`` and
-    ``{line}``."""
     keep_runs: int = DEFAULT_KEEP_RUNS
     """``SUFFICE_KEEP_RUNS``: how many runs are stored with their evidence and report; 0 stores none."""
     recall: bool = True
@@ -191,7 +187,6 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         config_dir=get_config_dir(environment),
         database_url=values.get("SUFFICE_DATABASE_URL") or None,
         retention=_parse_retention(values),
-        links=_parse_links(values),
         keep_runs=_parse_keep_runs(values),
         recall=values.get("SUFFICE_MEMORY", "") != "0",
         bounds=_parse_bounds(values),
@@ -285,17 +280,6 @@ def _parse_python_rounds(values: Mapping[str, str]) -> int:
     if values.get("PYTHON_TOOL_ROUNDS", "").strip() == "0":
         return 0
     return int(_parse_number(values, "PYTHON_TOOL_ROUNDS", int) or Settings().python_rounds)
-
-
-def _parse_links(values: Mapping[str, str]) -> str:
-    """Return the address of a file as a template; empty if files are not linked."""
-    text = values.get("SUFFICE_LINKS", "").strip()
-    template = _LINK_TEMPLATES.get(text, text)
-    if template and not re.match(r"[a-z][a-z0-9+.-]*://[^\s]*\{path\}", template):
-        raise InputError(
-            f"SUFFICE_LINKS={text!r} is not known; use none, file, vscode, or an address such as idea://open?file={{path}}"
-        )
-    return template
 
 
 def _parse_keep_runs(values: Mapping[str, str]) -> int:

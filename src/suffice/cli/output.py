@@ -33,10 +33,9 @@ def render_report(report: "Report", suffix: str) -> str:
 
         return dumps(report)
     if suffix == ".html":
-        from suffice import settings
         from suffice.report.html import render_html
 
-        return render_html(report, settings.load().links)
+        return render_html(report)
     from suffice.report.markdown import render_markdown
 
     return render_markdown(report)
