@@ -4,9 +4,7 @@ The harness is faithful: its own queries only, repeated ones included. The answe
 nothing else, through one prompt that all cells share.
 """
 
-import asyncio
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +41,6 @@ class EpisodeParts:
     embed: Embed | None = None
     seed: int = 0
     answers_each_round: bool = False
-    keep_text: bool = True
 
 
 @dataclass
@@ -199,13 +196,11 @@ def _build_row(
         row["f1_by_round"] = [_round(score["f1"]) for score in each]
         row["em_by_round"] = [_round(score["em"]) for score in each]
         row["answer_tokens_by_round"] = [used.input_tokens + used.output_tokens for used in course.answer_usage]
-    if parts.keep_text:
-        row |= {
-            "answer": answer,
-            "query_texts": [list(round.queries) for round in course.rounds],
-            "passages_by_round": [list(round.passages) for round in course.rounds],
-        }
-    return row
+    return row | {
+        "answer": answer,
+        "query_texts": [list(round.queries) for round in course.rounds],
+        "passages_by_round": [list(round.passages) for round in course.rounds],
+    }
 
 
 def _add_cost(*usages: Usage) -> float | None:
@@ -229,8 +224,3 @@ def build_error_row(cell: Cell, question: LabQuestion, model: str, error: Except
         "model": model,
         "error": f"{type(error).__name__}: {error}",
     }
-
-
-async def run_all(episodes: Sequence[tuple[Cell, LabQuestion]], parts: EpisodeParts) -> list[Row]:
-    """Return the rows of several episodes that share their parts, in order. For use from Python; a grid is ``run_grid``."""
-    return list(await asyncio.gather(*(run_episode(cell, question, parts) for cell, question in episodes)))
