@@ -162,7 +162,7 @@ def test_email_and_panel_and_cite(docs: Path) -> None:
     report = ask("/email /panel /cite Who decoded the waggle dance?", docs)
     assert "**Subject:** Who decoded the waggle dance\n\nHello," in report.final_answer
     assert report.final_answer.rstrip().endswith("Kind regards")
-    assert "critic: every statement rests on one document" in report.final_answer
+    assert [failure.message for failure in report.error_log if failure.message.startswith("/panel")]
     assert report.metadata["inferences"] == 0
     assert "#" not in report.final_answer.replace("bees.txt#", "")
     assert "Frisch" in report.summary
