@@ -160,14 +160,7 @@ def _build_row(
     }
     failures = [failure for failure in run.error_log if failure.kind != "Refused"]
     row: Row = {
-        "question": question.id,
-        "group": question.group,
-        "answerable": question.answerable,
-        "harness": cell.harness,
-        "memory": cell.memory,
-        "gate": cell.gate,
-        "variant": cell.variant,
-        "model": parts.model.name,
+        **_name_row(cell, question, parts.model.name),
         "scores": {name: _round(value) for name, value in scores.items()},
         "recall": _round(course.recall[-1]) if course.recall else None,
         "abstained": is_abstention(answer),
@@ -213,6 +206,10 @@ def _round(value: float | None, digits: int = 4) -> float | None:
 
 def build_error_row(cell: Cell, question: LabQuestion, model: str, error: Exception) -> Row:
     """Return the row of a question that could not be run."""
+    return {**_name_row(cell, question, model), "error": f"{type(error).__name__}: {error}"}
+
+
+def _name_row(cell: Cell, question: LabQuestion, model: str) -> Row:
     return {
         "question": question.id,
         "group": question.group,
@@ -222,5 +219,4 @@ def build_error_row(cell: Cell, question: LabQuestion, model: str, error: Except
         "gate": cell.gate,
         "variant": cell.variant,
         "model": model,
-        "error": f"{type(error).__name__}: {error}",
     }
