@@ -39,6 +39,7 @@ def replay(
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Also try sixteen published settings of the exhaustion rule.")
     ] = False,
+    out: Annotated[list[Path] | None, typer.Option(hidden=True)] = None,
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -53,6 +54,8 @@ def replay(
     from suffice.meters import EMBEDDING_READINGS
     from suffice.replay.compare import compare_gates
 
+    if out:
+        raise InputError("replay --out was withdrawn; redirect the table or the output of --json into a file")
     gates = [parse_gate(text) for text in (*(stop or ()), *(EXHAUSTION_SWEEP if sweep else ()))]
     if not gates:
         raise InputError("There is no stop rule to try; name one with --stop, or add --sweep")
