@@ -198,7 +198,7 @@ def open_reader(scope: SearchScope, config: Settings) -> Reader | None:
         return None
     from suffice.search.pages.reader import PageReader
 
-    return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""))
+    return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""), config.cache_dir)
 
 
 def read_stdin() -> str:
