@@ -65,7 +65,6 @@ WITHDRAWN_VARIABLES = {
     "SUFFICE_REPORT_TOKENS": "a report is as long as the question deserves",
     "SUFFICE_REVIEW_PANEL": "use --panel",
     "SUFFICE_PAGES": "two pages a run are read",
-    "SUFFICE_SEARCH_URL": "write a provider of your own, or pass research(search=…)",
     "SUFFICE_MODEL_CACHE": "an interrupted run is continued without paying again by suffice resume",
 }
 _CHILD_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "PYTHON")

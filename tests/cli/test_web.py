@@ -146,7 +146,7 @@ def test_doctor_separates_services_that_lack_a_setting(suffice: Callable, monkey
     [line] = [line for line in suffice("doctor").out.splitlines() if line[5:].startswith("web")]
     available, _, lacking = line.partition("also available with --provider: ")[2].partition(";")
     assert available == "arxiv, fred, wikipedia, yahoo"
-    assert "brave, exa, searxng, serper, tavily" in lacking
+    assert "brave, endpoint, exa, searxng, serper, tavily" in lacking
     assert "docs/web.md" in lacking
 
 

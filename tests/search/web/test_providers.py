@@ -79,6 +79,7 @@ SERVICES: dict[str, tuple[str, str, Any, Any]] = {
     ),
     "arxiv": ("ARXIV_BASE_URL", "", ATOM.encode(), b'<feed xmlns="http://www.w3.org/2005/Atom"/>'),
     "duckduckgo": ("DUCKDUCKGO_URL", "", DUCK.encode(), b'<html><div class="no-results">No results.</div></html>'),
+    "endpoint": ("SUFFICE_SEARCH_URL", "", {"hits": listed("url", "title", "text")}, {"hits": []}),
 }
 PLACES = {
     "arxiv": ["https://arxiv.org/abs/1001.1000v2", "https://arxiv.org/abs/1001.2000v1"],
@@ -87,8 +88,9 @@ PLACES = {
 
 def provider(name: str, server: Loopback, **more: str) -> Provider:
     url_setting, key, _, _ = SERVICES[name]
+    url = f"{server.url}/find?q={{query}}&n={{k}}" if name == "endpoint" else server.url
     loaded = plugins.load_plugin("providers", name)(
-        Settings(cache_dir=Path(), environment={url_setting: server.url, key: KEY, **more})
+        Settings(cache_dir=Path(), environment={url_setting: url, key: KEY, **more})
     )
     assert loaded.name == name
     return loaded  # type: ignore[no-any-return]
@@ -174,6 +176,7 @@ def test_requests_of_each_provider() -> None:
     assert sent["serper"].body == {"q": "What do bees do?", "num": 5}
     assert (sent["wikipedia"].path, sent["wikipedia"].params["gsrsearch"]) == ("/w/api.php", "What do bees do?")
     assert sent["arxiv"].params["search_query"] == "all:what OR all:do OR all:bees"
+    assert (sent["endpoint"].path, sent["endpoint"].params) == ("/find", {"q": "What do bees do?", "n": "5"})
 
 
 @pytest.mark.parametrize(
@@ -220,6 +223,49 @@ def test_arxiv_rejects_entities() -> None:
 def test_duckduckgo_captcha_is_a_refusal(answer: Answer) -> None:
     with serving(lambda asked: answer) as server, pytest.raises(SearchRefused, match="too many requests"):
         asyncio.run(provider("duckduckgo", server).search(Query("bees"), 5))
+
+
+def test_endpoint_is_described_by_settings() -> None:
+    body = {
+        "data": {
+            "items": [{"go": "https://a.example/x", "meta": {"name": ["Hive"]}, "parts": [{"body": "One queen."}]}]
+        }
+    }
+    found, asked = answered(
+        "endpoint",
+        body,
+        SUFFICE_SEARCH_RESULTS="data.items",
+        SUFFICE_SEARCH_FIELDS="url=go, title=meta.name.0, text=parts.0.body",
+        SUFFICE_SEARCH_HEADER="Authorization: Bearer abc",
+    )
+    assert [(passage.id, passage.title, passage.text) for passage in found] == [
+        ("https://a.example/x", "Hive", "One queen.")
+    ]
+    assert asked.headers["authorization"] == "Bearer abc"
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"SUFFICE_SEARCH_URL": "https://a.example/find"}, "{query}"),
+        (
+            {"SUFFICE_SEARCH_URL": "https://a.example/?q={query}", "SUFFICE_SEARCH_FIELDS": "url"},
+            "SUFFICE_SEARCH_FIELDS",
+        ),
+        (
+            {"SUFFICE_SEARCH_URL": "https://a.example/?q={query}", "SUFFICE_SEARCH_FIELDS": "link=x"},
+            "SUFFICE_SEARCH_FIELDS",
+        ),
+    ],
+)
+def test_wrong_endpoint_settings_raise_input_error(settings: dict[str, str], word: str) -> None:
+    with pytest.raises(InputError, match=word.replace("{", r"\{").replace("}", r"\}")):
+        plugins.load_plugin("providers", "endpoint")(Settings(environment=settings))
+
+
+def test_endpoint_without_a_list_names_the_setting() -> None:
+    with pytest.raises(SearchError, match="SUFFICE_SEARCH_RESULTS"):
+        answered("endpoint", {"found": []})
 
 
 def test_documentation_names_every_provider_and_its_settings() -> None:

@@ -28,7 +28,7 @@ from suffice.storage.sqlite_cache import JsonCache, SqliteCache
 from suffice.types import Passage, Query
 
 # Services that the user hosts come first, then services that return whole passages, then those that return snippets.
-PREFERENCE_ORDER = ("searxng", "tavily", "exa", "brave", "serper")
+PREFERENCE_ORDER = ("searxng", "endpoint", "tavily", "exa", "brave", "serper")
 KEYLESS_PROVIDER = "duckduckgo"
 # Services of figures by the setting that makes them configured, and the writing variants whose tasks need them. Yahoo needs no
 # key, so it is asked only if its address is set: tickers are not sent to a service that the user did not name.
