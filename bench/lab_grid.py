@@ -88,7 +88,7 @@ def main() -> None:
     memory: dict[int, float] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        experiment = Experiment(data=(str(folder / "made-up"),), alpha=(1.0,))
+        experiment = Experiment(data=(str(folder / "made-up"),), alpha=(1.0,), keep_text=False)
         cells = len(experiment.list_cells())
         write_data(folder / "made-up", -(-wanted // cells))
         config = replace(settings.load(), cache_dir=folder / "cache")

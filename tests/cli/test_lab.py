@@ -44,6 +44,13 @@ def test_a_grid_from_run_to_tables(suffice, data, tmp_path):
     assert "| bees | ircot | baseline | 2 |" in gaps.out
 
 
+def test_rows_without_text(suffice, data, tmp_path):
+    assert run(suffice, data, "--harness", "ircot", "--memory", "baseline", "--no-text").status == 0
+    text = (tmp_path / "grid" / "rows.jsonl").read_text()
+    assert "Vienna" not in text
+    assert "Frisch" not in text
+
+
 def test_gaps_of_a_trace(suffice, docs, tmp_path):
     suffice("ask", "Who decoded the dance?", "--docs", docs, "--model", "extractive", "--trace", "run.jsonl")
     result = suffice("lab", "gaps", "run.jsonl")
@@ -63,6 +70,7 @@ def test_data_sets_are_listed_and_checked(suffice, data):
     [
         (("--harness", "loop"), "loop"),
         (("--gate", "exhaustion(j=9)"), "exhaustion"),
+        (("--part", "3"), "3/8"),
         (("-k", "many"), "many"),
         (("--preset", "all"), "belief"),
         (("--limits", "3/6"), "target"),

@@ -98,6 +98,17 @@ def test_the_cost_limit_ends_it_and_needs_a_price(grid, tmp_path):
         run(grid(unpriced), max_usd=1)
 
 
+def test_the_time_limit_ends_it_and_it_continues(grid, tmp_path):
+    class Slow(PaidModel):
+        async def __call__(self, prompt):
+            await asyncio.sleep(0.05)
+            return await super().__call__(prompt)
+
+    progress = run(grid(Slow()), max_seconds=0.2, concurrency=1)
+    assert progress.done < 6
+    assert run(grid()).done == 6
+
+
 def test_a_failed_question_is_a_row_with_its_error(grid, tmp_path):
     progress = run(grid(PaidModel({"answer_from_memory": ModelError("the server is gone")})))
     assert (progress.done, progress.errors) == (6, 6)
@@ -115,6 +126,14 @@ def test_a_folder_keeps_to_one_experiment_but_takes_further_cells(grid, tmp_path
     assert run(grid(gate=("none", "exhaustion", "fixed(1)"))).done == 9
     with pytest.raises(InputError, match="another --out"):
         run(grid(seed=5))
+
+
+def test_parts_of_the_questions_add_up(tiny, tmp_path):
+    experiment = Experiment(data=(str(tiny),), harness=("ircot",), memory=("baseline",), gate=("none",))
+    config = replace(settings.load(), cache_dir=tmp_path)
+    parts = [Grid(experiment, tmp_path, (PaidModel(), None), config, part=(n, 2)).list_jobs() for n in (1, 2)]
+    keys = [job.key for jobs in parts for job in jobs]
+    assert len(keys) == len(set(keys)) == 3
 
 
 def test_an_estimate_counts_runs_calls_and_tokens(grid):
@@ -146,26 +165,32 @@ def test_cells_and_presets():
     assert NAMED_IN_THE_PAPER in EXHAUSTION_SWEEP
 
 
-def test_a_preset_and_its_overrides():
-    experiment = load_experiment("belief", {"data": ("musique",), "questions": 9, "seed": None, "rounds": {"ircot": 3}})
+def test_an_experiment_file_and_its_overrides(tmp_path):
+    path = tmp_path / "experiment.toml"
+    path.write_text('preset = "belief"\ndata = ["musique"]\nquestions = 7\nrounds = {ircot = 3}\n')
+    experiment = load_experiment(path, None, {"questions": 9, "seed": None})
+    assert experiment.data == (str(tmp_path / "musique"),)
     assert (experiment.questions, experiment.seed, experiment.rounds) == (9, 0, {"ircot": 3})
     assert {cell.rounds for cell in experiment.list_cells() if cell.harness == "ircot"} == {3}
 
 
 @pytest.mark.parametrize(
-    ("options", "named"),
+    ("text", "named"),
     [
-        ({"harness": "loop"}, "loop"),
-        ({"memory": ["amnesia"]}, "amnesia"),
-        ({"gate": ["exhaustion(j=7)"]}, "exhaustion"),
-        ({"limits": "6"}, "10/6"),
+        ("question = 3", "question"),
+        ('harness = "loop"', "loop"),
+        ('memory = ["amnesia"]', "amnesia"),
+        ('gate = ["exhaustion(j=7)"]', "exhaustion"),
+        ('preset = "all"', "all"),
+        ("= 3", "TOML"),
+        ('limits = "6"', "10/6"),
     ],
 )
-def test_a_wrong_experiment_is_explained(options, named):
+def test_a_wrong_experiment_file_is_explained(tmp_path, text, named):
+    path = tmp_path / "experiment.toml"
+    path.write_text(f'data = "x"\n{text}\n')
     with pytest.raises(InputError, match=named):
-        load_experiment(None, {"data": "x", **options})
-    with pytest.raises(InputError, match="all"):
-        load_experiment("all", {})
+        load_experiment(path, None, {})
 
 
 def test_rounds_by_harness():

@@ -19,6 +19,9 @@ _LIST = "Comma-separated."
 
 
 def run(
+    experiment: Annotated[
+        Path | None, typer.Argument(help="An experiment as a TOML file; options override it.", metavar="[FILE.toml]")
+    ] = None,
     data: Annotated[list[Path] | None, typer.Option(help="A data set's folder. Repeatable.", metavar="FOLDER")] = None,
     preset: Annotated[
         str | None, typer.Option(help="Start from a preset: belief, gates or ablations.", metavar="NAME")
@@ -53,11 +56,21 @@ def run(
             "--answers-each-round", help="Also answer after every round without a gate, to compare with fixed rounds."
         ),
     ] = None,
+    no_text: Annotated[
+        bool, typer.Option("--no-text", help="Leave answers and queries out of the rows: they may quote the data.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Folder of the rows. Started again, it continues.", metavar="DIR")] = Path(
         "runs/grid"
     ),
+    part: Annotated[
+        str | None,
+        typer.Option(help="Only this part of the questions, as 3/8, for several processes with a --out each."),
+    ] = None,
     concurrency: Annotated[int, typer.Option(help="Questions at the same time.", min=1)] = 4,
     max_cost: Annotated[float | None, typer.Option(help="US dollars at most.", metavar="USD")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="End after so many seconds; the rows so far stay.", metavar="S")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
     debug: DebugOption = False,
 ) -> int | None:
@@ -87,19 +100,20 @@ def run(
         "limits": _split(limits),
         "unanswerable": unanswerable,
         "answers_each_round": answers_each_round,
+        "keep_text": False if no_text else None,
     }
-    chosen = load_experiment(preset, options)
+    chosen = load_experiment(experiment, preset, options)
     config, notify = settings.load(), Terminal().notify
     model_object = _open_model(chosen.model, config, notify)
     judge_object = None if chosen.judge is None else _open_model(chosen.judge, config, notify)
-    grid = Grid(chosen, out, (model_object, judge_object), config, notify)
+    grid = Grid(chosen, out, (model_object, judge_object), config, notify, part=_parse_part(part))
     done = grid.load_done() if out.exists() else set()
     jobs = [job for job in grid.list_jobs() if job.key not in done]
     _show_estimate(grid.estimate(jobs), len(done), len(chosen.list_cells()))
     if jobs and not yes:
         _confirm(model_object, grid.estimate(jobs))
     try:
-        progress = asyncio.run(_run_with_progress(grid, concurrency, max_cost))
+        progress = asyncio.run(_run_with_progress(grid, concurrency, max_cost, max_seconds))
     except (KeyboardInterrupt, asyncio.CancelledError):
         typer.echo(f"Interrupted; the rows so far are in {out}. Start again to continue.", err=True)
         return EXIT_INTERRUPTED
@@ -242,7 +256,9 @@ def _confirm(model: "Model", estimate: "GridEstimate") -> None:
         raise typer.Abort
 
 
-async def _run_with_progress(grid: "Grid", concurrency: int, max_cost: float | None) -> "Progress":
+async def _run_with_progress(
+    grid: "Grid", concurrency: int, max_cost: float | None, max_seconds: float | None
+) -> "Progress":
     import sys
     import time
 
@@ -259,11 +275,12 @@ async def _run_with_progress(grid: "Grid", concurrency: int, max_cost: float | N
                 printed_at = time.monotonic()
                 print(_describe_progress(progress), file=sys.stderr, flush=True)
 
-        return await grid.run(concurrency=concurrency, max_usd=max_cost, on_progress=report)
+        return await grid.run(concurrency=concurrency, max_usd=max_cost, max_seconds=max_seconds, on_progress=report)
     with Live("starting", console=console, refresh_per_second=4, transient=True) as live:
         return await grid.run(
             concurrency=concurrency,
             max_usd=max_cost,
+            max_seconds=max_seconds,
             on_progress=lambda progress: live.update(_describe_progress(progress)),
         )
 
@@ -275,6 +292,13 @@ def _describe_progress(progress: "Progress") -> str:
         f"{progress.done:,} of {progress.total:,} rows · {progress.per_second:.1f}/s · {progress.tokens:,} tokens · "
         f"${progress.usd:.2f} · {progress.errors} errors{time_left}"
     )
+
+
+def _parse_part(text: str | None) -> tuple[int, int]:
+    number, _, count = (text or "1/1").partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise InputError(f"--part is written NUMBER/COUNT, such as 3/8, not {text!r}")
+    return int(number), int(count)
 
 
 def _split(text: str | None) -> list[str] | None:

@@ -4,7 +4,9 @@ The harness is faithful: its own queries only, repeated ones included. The answe
 nothing else, through one prompt that all cells share.
 """
 
+import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +43,7 @@ class EpisodeParts:
     embed: Embed | None = None
     seed: int = 0
     answers_each_round: bool = False
+    keep_text: bool = True
 
 
 @dataclass
@@ -189,11 +192,13 @@ def _build_row(
         row["f1_by_round"] = [_round(score["f1"]) for score in each]
         row["em_by_round"] = [_round(score["em"]) for score in each]
         row["answer_tokens_by_round"] = [used.input_tokens + used.output_tokens for used in course.answer_usage]
-    return row | {
-        "answer": answer,
-        "query_texts": [list(round.queries) for round in course.rounds],
-        "passages_by_round": [list(round.passages) for round in course.rounds],
-    }
+    if parts.keep_text:
+        row |= {
+            "answer": answer,
+            "query_texts": [list(round.queries) for round in course.rounds],
+            "passages_by_round": [list(round.passages) for round in course.rounds],
+        }
+    return row
 
 
 def _add_cost(*usages: Usage) -> float | None:
@@ -220,3 +225,8 @@ def _name_row(cell: Cell, question: LabQuestion, model: str) -> Row:
         "variant": cell.variant,
         "model": model,
     }
+
+
+async def run_all(episodes: Sequence[tuple[Cell, LabQuestion]], parts: EpisodeParts) -> list[Row]:
+    """Return the rows of several episodes that share their parts, in order. For use from Python; a grid is ``run_grid``."""
+    return list(await asyncio.gather(*(run_episode(cell, question, parts) for cell, question in episodes)))

@@ -1,9 +1,18 @@
-"""An experiment: data × harness × memory × gate, as command-line options, and its cells."""
+"""An experiment: data × harness × memory × gate, as command-line options or as a TOML file, and its cells.
+
+data = ["path/to/musique"]
+harness = ["ircot", "react"]
+memory = ["baseline", "structured"]
+gate = ["none", "exhaustion(j=0.6, u=0.3, p=2)"]
+questions = 100
+"""
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any, get_args
 
 from suffice.engine.presets import PRESETS
@@ -87,6 +96,8 @@ class Experiment:
     unanswerable: Unanswerable = "own"
     answers_each_round: bool = False
     """Also answer after every round of a cell without a gate, outside its bill, to compare with a fixed number of rounds."""
+    keep_text: bool = True
+    """Whether rows hold the answer and the queries; they may quote the data set."""
 
     def __post_init__(self) -> None:
         for name in ("data", "harness", "memory", "gate", "k", "alpha", "limits"):
@@ -180,9 +191,38 @@ def parse_rounds(text: str) -> dict[str, int]:
     return found
 
 
-def load_experiment(preset: str | None, options: Mapping[str, Any]) -> Experiment:
-    """Return the experiment of a preset and options, which override single values of it."""
-    if preset is not None and preset not in PRESET_EXPERIMENTS:
-        raise InputError(f"There is no preset {preset!r}; choose one of: {', '.join(PRESET_EXPERIMENTS)}")
-    given = {name: value for name, value in options.items() if value is not None}
-    return Experiment(**{"data": (), **PRESET_EXPERIMENTS.get(preset or "", {}), **given})
+def load_experiment(path: Path | None, preset: str | None, options: Mapping[str, Any]) -> Experiment:
+    """Return the experiment of a preset, a TOML file and options; the later ones override single values."""
+    values = dict(_get_preset(preset)) if preset is not None else {}
+    if path is not None:
+        values |= _read_toml(path)
+    values |= {name: value for name, value in options.items() if value is not None}
+    values.setdefault("data", ())
+    try:
+        return Experiment(**values)
+    except TypeError as error:
+        raise InputError(f"{path}: a setting has the wrong type ({error})") from error
+
+
+def _get_preset(name: str) -> dict[str, Any]:
+    if name not in PRESET_EXPERIMENTS:
+        raise InputError(f"There is no preset {name!r}; choose one of: {', '.join(PRESET_EXPERIMENTS)}")
+    return PRESET_EXPERIMENTS[name]
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a TOML file: {error}") from error
+    preset = values.pop("preset", None)
+    known = {field.name for field in fields(Experiment)}
+    unknown = sorted(values.keys() - known)
+    if unknown:
+        raise InputError(f"{path}: there is no setting {unknown[0]!r}; choose from: preset, {', '.join(sorted(known))}")
+    data = values.get("data")
+    if data is not None:  # Relative to the file.
+        values["data"] = [str(path.parent / name) for name in ([data] if isinstance(data, str) else data)]
+    return {**(_get_preset(preset) if preset is not None else {}), **values}

@@ -1,4 +1,4 @@
-"""Run a grid of cells and questions: append-only rows, resumable after any interruption, within a cost limit.
+"""Run a grid of cells and questions: append-only rows, resumable after any interruption, within a cost and a time limit.
 
     DIR/rows.jsonl       one row a question and cell, appended when it is done
     DIR/journal.sqlite   the model calls of unfinished questions (``journal``)
@@ -79,7 +79,10 @@ class GridEstimate:
 
 
 class Grid:
-    """An experiment in its folder. ``models`` are the model and the judge; the judge may be ``None``."""
+    """An experiment in its folder. ``models`` are the model and the judge; the judge may be ``None``.
+
+    ``part`` is the number of this part of the questions and how many parts there are, for several processes or machines.
+    """
 
     def __init__(
         self,
@@ -88,7 +91,10 @@ class Grid:
         models: tuple[Model, Model | None],
         config: settings.Settings,
         notify: Notify = lambda message: None,
+        *,
+        part: tuple[int, int] = (1, 1),
     ) -> None:
+        self._part = part
         self.experiment = experiment
         self._folder = folder
         self._model, self._judge = models
@@ -119,7 +125,8 @@ class Grid:
                         yield GridJob(dataset.name, cell, sample[number])
 
     def _sample(self, dataset: Dataset) -> list[LabQuestion]:
-        return sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)
+        number, count = self._part
+        return sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)[number - 1 :: count]
 
     def estimate(self, jobs: Sequence[GridJob]) -> GridEstimate:
         """Estimate the calls, tokens and price of jobs, from the limits of their cells: most runs end earlier."""
@@ -156,9 +163,10 @@ class Grid:
         *,
         concurrency: int = 4,
         max_usd: float | None = None,
+        max_seconds: float | None = None,
         on_progress: Callable[[Progress], None] = lambda progress: None,
     ) -> Progress:
-        """Run what is missing. Ends when all is done, or when the money is spent."""
+        """Run what is missing. Ends when all is done, or when the money or the time is spent."""
         if max_usd is not None and not has_price(self._model):
             raise InputError(
                 f"The price of {self._model.name} is unknown, so --max-cost cannot be enforced; add the price to a file and "
@@ -173,6 +181,7 @@ class Grid:
             journal = CallJournal(self._folder / "journal.sqlite")
             spent = _sum_costs(self._folder / ROWS_NAME)
             queue = iter(jobs)
+            deadline = None if max_seconds is None else time.monotonic() + max_seconds
             try:
                 with (self._folder / ROWS_NAME).open("a", encoding="utf-8") as rows:
 
@@ -184,7 +193,7 @@ class Grid:
                             on_progress(progress)
 
                     workers = [asyncio.ensure_future(work()) for _ in range(min(concurrency, len(jobs)) or 1)]
-                    await _finish(workers)
+                    await _finish(workers, deadline)
             finally:
                 journal.close()
                 for corpus in self._corpora.values():
@@ -202,6 +211,7 @@ class Grid:
                 embed,
                 self.experiment.seed,
                 self.experiment.answers_each_round,
+                self.experiment.keep_text,
             )
             row = await run_episode(job.cell, job.question, parts)
         except InputError:
@@ -247,14 +257,17 @@ class Grid:
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-async def _finish(workers: Sequence["asyncio.Task[None]"]) -> None:
-    """Wait for the workers. An error, or a cancellation from outside, ends them all."""
+async def _finish(workers: Sequence["asyncio.Task[None]"], deadline: float | None) -> None:
+    """Wait for the workers until the deadline. An error, or a cancellation from outside, ends them all."""
     try:
-        await asyncio.gather(*workers)
+        timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
+        done, _ = await asyncio.wait(workers, timeout=timeout, return_when=asyncio.FIRST_EXCEPTION)
     finally:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+    for worker in done:
+        worker.result()
 
 
 def lock_folder(folder: Path) -> Any:
