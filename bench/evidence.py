@@ -9,7 +9,7 @@ from pathlib import Path
 
 from suffice import settings
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import DraftAnswer
+from suffice.prompts.writing import DraftAnswer
 from suffice.search.corpus.search import CorpusSearch
 from suffice.types import Note, Query
 

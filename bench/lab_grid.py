@@ -22,20 +22,10 @@ from suffice import settings
 from suffice.lab.experiment import Experiment
 from suffice.lab.grid import Grid, Progress
 from suffice.models.base import Reply
-from suffice.prompts import (
-    CuratedFact,
-    Curation,
-    ExtractedFact,
-    Extraction,
-    GradeResponse,
-    IRCoTStepResponse,
-    MemGPTStepResponse,
-    MemoryAnswerResponse,
-    NotesResponse,
-    Prompt,
-    ReActStepResponse,
-    ShortAnswerResponse,
-)
+from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse, ShortAnswerResponse
+from suffice.prompts.base import Prompt
+from suffice.prompts.belief import CuratedFact, Curation, ExtractedFact, Extraction
+from suffice.prompts.lab import GradeResponse, MemoryAnswerResponse, NotesResponse
 from suffice.types import Usage
 
 WORDS = "river bridge works founder town steel lamp keeper harbour mill tower road garden bell clock gate wall".split()

@@ -28,7 +28,6 @@ from suffice.gates.parse import parse_gate
 from suffice.measure.answers import token_f1
 from suffice.meters import build_meters
 from suffice.models.base import Model
-from suffice.models.cache import CachedModel
 from suffice.models.choose import choose_model
 from suffice.prompts.agents import ShortAnswer
 from suffice.prompts.base import render_value
@@ -120,14 +119,11 @@ async def run_all(count: int, lines: Path) -> None:
     model = choose_model(None, config, print)(None)
     if model.name == "extractive":
         raise SystemExit("No language model is configured; set OPENAI_BASE_URL or SUFFICE_MODEL")
-    # At temperature 0 equal prompts have equal answers. A prompt of both memories, or from before an interruption, is sent
-    # once, but its usage is counted each time.
-    cached_model = CachedModel(model, config.cache_dir / "bench", replay_usage=True, notify=print)
     for question in questions[:count]:
         for memory in MEMORIES:
             if (question["id"], memory) in done:
                 continue
-            row = await run_question(question, memory, cached_model, corpus)
+            row = await run_question(question, memory, model, corpus)
             with lines.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             print(json.dumps(row), flush=True)

@@ -16,7 +16,7 @@ from multiprocessing.queues import Queue
 
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.llm.messages import response_schema
-from suffice.prompts import Plan
+from suffice.prompts.planning import Plan
 
 CALLS = 200
 TURNS = 5

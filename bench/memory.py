@@ -18,7 +18,8 @@ from suffice.engine.presets import Preset
 from suffice.gates.parse import parse_gate
 from suffice.models.base import Reply
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import Prompt, Reflect
+from suffice.prompts.base import Prompt
+from suffice.prompts.planning import Reflect
 from suffice.testing import make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds, Passage, Query

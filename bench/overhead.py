@@ -11,7 +11,7 @@ from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.engine.presets import get_preset
 from suffice.events import RoundDone
 from suffice.gates.parse import parse_gate
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Passage, Query, Usage
 

@@ -44,7 +44,8 @@ from suffice.measure.answers import token_f1
 from suffice.measure.frontier import interpolate, upper_concave_hull
 from suffice.models.base import ModelWrapper, Reply
 from suffice.options import RunOptions
-from suffice.prompts import Prompt, TrialAnswer
+from suffice.prompts.base import Prompt
+from suffice.prompts.lab import TrialAnswer
 from suffice.replay.judge import find_stop
 from suffice.types import Query
 

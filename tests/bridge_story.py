@@ -6,7 +6,8 @@ from contextlib import aclosing
 from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.engine.presets import Preset
 from suffice.gates.parse import parse_gate
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds
 

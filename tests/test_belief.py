@@ -6,7 +6,8 @@ import pytest
 
 from suffice import BeliefState, InputError
 from suffice.errors import ModelError
-from suffice.prompts import ExtractedFact, Extraction, RewriteNotes
+from suffice.prompts.belief import ExtractedFact, Extraction
+from suffice.prompts.lab import RewriteNotes
 from suffice.testing import ScriptedModel
 
 QUESTION = "Who founded the works that built the bridge?"

@@ -10,7 +10,7 @@ from bridge_story import outcome, setup
 from bench.qa import WithoutPassages, format_openings, format_table, holds, judge
 from suffice.api import research
 from suffice.models.capability import ModelProfile
-from suffice.prompts import SynthesisResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
 from suffice.types import Passage, Query
 

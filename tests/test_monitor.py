@@ -11,7 +11,8 @@ from suffice.engine.presets import Preset
 from suffice.errors import InputError
 from suffice.events import RoundDone
 from suffice.gates.parse import parse_gate
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.replay.episodes import Episode, RecordedHit, RecordedRound
 from suffice.replay.judge import find_stop, measure_readings
 from suffice.testing import ScriptedModel, WordSearch, make_passage

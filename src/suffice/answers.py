@@ -139,8 +139,7 @@ class Closest:
 class QuotedAnswer:
     """What the sources say to a question in their own words, best first; without quotations, the closest passages.
 
-    ``probability`` is how likely the evidence answers the question, ``short_span`` where the short answer stands in the
-    first quotation's passage, and ``restated`` the question with names for what it describes.
+    ``probability`` is how likely the evidence answers the question, ``restated`` the question with names for what it describes.
     """
 
     quotations: tuple[Quotation, ...] = ()
@@ -148,7 +147,6 @@ class QuotedAnswer:
     sufficiency: Sufficiency = "unknown"
     probability: float | None = None
     short_answer: str = ""
-    short_span: Offsets | None = None
     restated: str = ""
 
 

@@ -18,7 +18,7 @@ from suffice.memory.freeform import FreeformMemory
 from suffice.memory.open_questions import OpenQuestions
 from suffice.memory.structured import StructuredMemory
 from suffice.models.base import Model, UsageTrackingModel
-from suffice.prompts import Prompt
+from suffice.prompts.base import Prompt
 from suffice.types import Hits, Note, Passage, Place, Query, Round, Usage
 
 A = TypeVar("A")

@@ -26,7 +26,6 @@ TIERS = {
 STRONG_BOUNDS = Bounds(8, 24, None, 900, 300_000)
 """The limits of a run with a strong model where the user names no tier: it is shown everything that fits its context."""
 DEFAULT_KEEP_RUNS = 200  # Runs; about 100 kB each.
-_LINK_TEMPLATES = {"none": "", "file": "file://{path}", "vscode": "vscode://file{path}:{line}"}
 # The variables of each provider's API key; the first one that is set counts.
 KEY_VARIABLES = {
     "openai": ("OPENAI_API_KEY",),
@@ -60,13 +59,13 @@ _RETENTION_UNITS: dict[str, tuple[str, float, type[int] | type[float]]] = {
     "gb": ("bytes", 1e9, int),
 }
 _ROLE_PREFIX = "SUFFICE_MODEL_"
-_CACHE_VARIABLE = "SUFFICE_MODEL_CACHE"
 # Variables that earlier versions read, and what to do instead.
 WITHDRAWN_VARIABLES = {
     "SUFFICE_REQUESTS_PER_MINUTE": "a refused call is repeated when the service allows it; SUFFICE_CONCURRENCY bounds calls",
     "SUFFICE_REPORT_TOKENS": "a report is as long as the question deserves",
     "SUFFICE_REVIEW_PANEL": "use --panel",
     "SUFFICE_PAGES": "two pages a run are read",
+    "SUFFICE_MODEL_CACHE": "an interrupted run is continued without paying again by suffice resume",
 }
 _CHILD_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "PYTHON")
 _DOTENV_FORBIDDEN_SUFFIXES = ("_URL", "_HOST", "SUFFICE_ALLOW_HOSTS")
@@ -104,9 +103,6 @@ class ModelSettings:
     writer: str | None = None
     """``SUFFICE_WRITER``: ``prose`` lets the model write the whole answer, ``sentence`` one sentence above quotes of the
     sources. Unset: by the size of the model, because small models write worse answers than the quotes are."""
-    cache: str | None = None
-    """``SUFFICE_MODEL_CACHE``: ``1`` stores the model's answers and reuses them, ``all`` also those with a temperature above 0.
-    Unset: nothing is stored, so that a repeated question is researched again."""
     embeddings: str | None = None
     """``SUFFICE_EMBEDDINGS``: the embedding model as ``PROVIDER:NAME``. Unset: the small model that comes with the package."""
 
@@ -162,9 +158,6 @@ class Settings:
     """``SUFFICE_DATABASE_URL``: a Postgres database that several workers share. Unset: an SQLite file in ``data_dir``."""
     retention: Retention = Retention()
     """``SUFFICE_RETENTION``: which runs of the service are kept, such as ``30d, 1000 runs, 2 GB``. Unset: all of them."""
-    links: str = ""
-    """``SUFFICE_LINKS``: how reports link to files: ``none`` (default), ``file``, ``vscode``, or an address with ``{path}`` and
-    ``{line}``."""
     keep_runs: int = DEFAULT_KEEP_RUNS
     """``SUFFICE_KEEP_RUNS``: how many runs are stored with their evidence and report; 0 stores none."""
     recall: bool = True
@@ -194,7 +187,6 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         config_dir=get_config_dir(environment),
         database_url=values.get("SUFFICE_DATABASE_URL") or None,
         retention=_parse_retention(values),
-        links=_parse_links(values),
         keep_runs=_parse_keep_runs(values),
         recall=values.get("SUFFICE_MEMORY", "") != "0",
         bounds=_parse_bounds(values),
@@ -290,17 +282,6 @@ def _parse_python_rounds(values: Mapping[str, str]) -> int:
     return int(_parse_number(values, "PYTHON_TOOL_ROUNDS", int) or Settings().python_rounds)
 
 
-def _parse_links(values: Mapping[str, str]) -> str:
-    """Return the address of a file as a template; empty if files are not linked."""
-    text = values.get("SUFFICE_LINKS", "").strip()
-    template = _LINK_TEMPLATES.get(text, text)
-    if template and not re.match(r"[a-z][a-z0-9+.-]*://[^\s]*\{path\}", template):
-        raise InputError(
-            f"SUFFICE_LINKS={text!r} is not known; use none, file, vscode, or an address such as idea://open?file={{path}}"
-        )
-    return template
-
-
 def _parse_keep_runs(values: Mapping[str, str]) -> int:
     text = values.get("SUFFICE_KEEP_RUNS", "").strip() or str(DEFAULT_KEEP_RUNS)
     if not text.isdecimal():
@@ -347,7 +328,6 @@ def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
         think=_is_enabled(values, "HARNESS_PRODUCER_THINK"),
         keep_alive=values.get("OLLAMA_KEEP_ALIVE", "").strip() or None,
         writer=_parse_writer(values),
-        cache=_parse_cache_mode(values),
         embeddings=values.get("SUFFICE_EMBEDDINGS", "").strip() or None,
     )
 
@@ -356,7 +336,7 @@ def _parse_roles(values: Mapping[str, str]) -> dict[str, str]:
     roles = {
         name.removeprefix(_ROLE_PREFIX).lower(): text
         for name, text in values.items()
-        if name.startswith(_ROLE_PREFIX) and text and name != _CACHE_VARIABLE
+        if name.startswith(_ROLE_PREFIX) and text and name not in WITHDRAWN_VARIABLES
     }
     producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
     if producer:
@@ -371,15 +351,6 @@ def _parse_writer(values: Mapping[str, str]) -> str | None:
     if text not in ("", "auto", "prose", "sentence"):
         raise InputError(f"SUFFICE_WRITER={text!r} is not known; set it to prose, sentence or auto")
     return text if text in ("prose", "sentence") else None
-
-
-def _parse_cache_mode(values: Mapping[str, str]) -> str | None:
-    text = values.get(_CACHE_VARIABLE, "").strip()
-    if text not in ("", "0", "1", "all"):
-        raise InputError(
-            f"{_CACHE_VARIABLE}={text!r} is not known; set it to 1, to all (sampled answers too) or unset it"
-        )
-    return text if text in ("1", "all") else None
 
 
 def _parse_provider_limits(values: Mapping[str, str], name: str) -> dict[str, float]:

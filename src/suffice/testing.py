@@ -12,7 +12,9 @@ from suffice.errors import ModelError, SearchError
 from suffice.memory.base import MemoryContext
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, Reply
-from suffice.prompts import CheckDraftResponse, MendResponse, Prompt
+from suffice.prompts.base import Prompt
+from suffice.prompts.judging import CheckDraftResponse
+from suffice.prompts.writing import MendResponse
 from suffice.text.tokens import estimate_tokens, tokenize
 from suffice.types import Passage, Place, Query, Usage
 

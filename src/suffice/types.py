@@ -438,16 +438,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The usage of one or more model calls. If the cost of one call is unknown, so is the sum.
-
-    ``stored`` counts answers from the cache, which cost nothing and are not calls.
-    """
+    """The usage of one or more model calls. If the cost of one call is unknown, so is the sum."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
-    stored: int = 0
     estimated: int = 0
     """Calls whose tokens are estimated, because the provider did not report them."""
 
@@ -459,7 +455,6 @@ class Usage:
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             (self.usd or 0.0) + (other.usd or 0.0) if known and not unknown else None,
-            self.stored + other.stored,
             self.estimated + other.estimated,
         )
 
@@ -471,7 +466,6 @@ class RoleUsage:
     calls: int
     input_tokens: int
     output_tokens: int
-    stored: int = 0
     cost_usd: float | None = None
 
 
@@ -488,8 +482,6 @@ class UsageSummary:
     seconds: float
     cost_usd: float | None
     by_role: Mapping[str, RoleUsage]
-    stored: int = 0
-    """Answers from the cache."""
     estimated_calls: int = 0
     """Calls whose tokens are estimated, because the provider did not report them."""
 

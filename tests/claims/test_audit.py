@@ -7,7 +7,7 @@ import pytest
 
 from suffice.claims.audit import PASSAGES_FOR_MODEL, PASSAGES_PER_CLAIM, TextAudit
 from suffice.claims.checker import Checker
-from suffice.prompts import CheckDraftResponse, CheckedStatement
+from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
 from suffice.testing import make_passage
 
 TEXT = "The Meridian bridge was built by the town.\n\nWho paid for it?\n\nThe bridge is high [1].\n"

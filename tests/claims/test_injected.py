@@ -15,9 +15,8 @@ from suffice.claims.verify import ClaimVerifier
 from suffice.claims.whole import check_draft
 from suffice.errors import ModelError, ModelOutputError
 from suffice.memory.trajectory import TrajectoryMemory
-from suffice.prompts import CheckDraftResponse, MendResponse, SynthesisResponse
-from suffice.prompts.judging import CheckedStatement
-from suffice.prompts.writing import MendedSentence
+from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
+from suffice.prompts.writing import MendedSentence, MendResponse, SynthesisResponse
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.text.parts import parse_parts, render_parts

@@ -13,9 +13,8 @@ from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import ClaimVerifier
 from suffice.memory.trajectory import TrajectoryMemory
-from suffice.prompts import CheckDraftResponse, MendResponse, SynthesisResponse
-from suffice.prompts.judging import CheckedStatement
-from suffice.prompts.writing import MendedSentence
+from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
+from suffice.prompts.writing import MendedSentence, MendResponse, SynthesisResponse
 from suffice.state.run import RunState
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 from suffice.text.parts import build_statement, parse_parts, render_parts

@@ -7,7 +7,7 @@ import pytest
 from suffice.answers import Statement
 from suffice.claims.reasons import Reason
 from suffice.claims.whole import MAX_STATEMENTS, check_draft
-from suffice.prompts import CheckDraftResponse, CheckedStatement
+from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
 from suffice.testing import make_passage
 
 MILL = make_passage("1", "The mill at Velburg was built in 1871.\nIt has  two wheels and grinds rye.", "Mill")

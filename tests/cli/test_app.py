@@ -22,7 +22,7 @@ FLAGS = {
     "check": "--docs --include --exclude --alpha --model --fix --format --baseline --receipt --json --debug",
     "recheck": "--debug",
     "explain": "--stop --debug",
-    "replay": "--stop --corpus --sweep --out --json --debug",
+    "replay": "--stop --corpus --sweep --json --debug",
     "lab fit": "--out --corpus --price --debug",
     "lab calibrate": "--rounds --corpus --file --debug",
     "runs": "-n --json --debug",

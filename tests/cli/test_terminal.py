@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from suffice import research, settings
+from suffice import research
 from suffice.cli.terminal import print_report
-from suffice.errors import InputError
-from suffice.report.html import render_html
 
 
 def test_every_part_of_the_report_is_printed(
@@ -50,17 +48,3 @@ def test_a_report_ends_with_one_line_on_the_search_and_one_on_the_stop(
     assert report.run in stopped
     for jargon in ("worth", "tokens", "gate"):
         assert jargon not in searched + stopped
-
-
-def test_sources_link_to_their_file_if_the_user_wants_it(
-    docs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    report = asyncio.run(research("Who decoded the waggle dance?", docs=docs, model="extractive", alpha=1))
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    print_report(report)
-    assert "vscode://" not in capsys.readouterr().out
-    print_report(report, links=settings.load({"SUFFICE_LINKS": "vscode"}).links)
-    assert f"vscode://file{docs.resolve()}/bees" in capsys.readouterr().out
-    assert f'href="file://{docs.resolve()}/bees' in render_html(report, settings.load({"SUFFICE_LINKS": "file"}).links)
-    with pytest.raises(InputError, match="SUFFICE_LINKS"):
-        settings.load({"SUFFICE_LINKS": "emacs"})

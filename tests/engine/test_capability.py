@@ -8,7 +8,9 @@ from bridge_story import ANSWER, ENOUGH, PASSAGES, TASK, asking, model, outcome,
 from suffice.engine.presets import PRESETS
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.capability import ModelProfile
-from suffice.prompts import Evaluation, PlannedQuery, ReflectionResponse, SynthesisResponse
+from suffice.prompts.judging import Evaluation
+from suffice.prompts.planning import PlannedQuery, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.settings import ReviewRules
 from suffice.storage.sqlite_cache import JsonCache, SqliteCache
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage

@@ -27,7 +27,9 @@ from bridge_story import (
 from suffice.engine.pipeline import run_pipeline
 from suffice.errors import ModelError
 from suffice.events import Finished, RoundDone, Searching, SearchStopped, Writing
-from suffice.prompts import CheckDraftResponse, PlannedQuery, ReflectionResponse, SynthesisResponse
+from suffice.prompts.judging import CheckDraftResponse
+from suffice.prompts.planning import PlannedQuery, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.testing import FixtureSearch, make_passage, make_search_error
 from suffice.types import STOP_REASONS, Bounds, Usage
 

@@ -18,7 +18,7 @@ from suffice.events import Finished, RoundDone, Started
 from suffice.gates.base import Gate
 from suffice.gates.parse import parse_gate
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse, ShortAnswerResponse
+from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse, ShortAnswerResponse
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds, Verdict
 

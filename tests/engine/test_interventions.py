@@ -15,17 +15,10 @@ from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import (
-    ExtractedFact,
-    Extraction,
-    HypothesesResponse,
-    Hypothesis,
-    IRCoTStepResponse,
-    PlannedQuery,
-    PlanResponse,
-    ReflectionResponse,
-    SynthesisResponse,
-)
+from suffice.prompts.agents import IRCoTStepResponse
+from suffice.prompts.belief import ExtractedFact, Extraction
+from suffice.prompts.planning import HypothesesResponse, Hypothesis, PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.state.run import RunState
 from suffice.strategies.base import PassageSelector
 from suffice.strategies.ircot import IRCoTStrategy

@@ -12,7 +12,7 @@ from suffice.events import Failed, RoundDone, Searching, SearchStopped
 from suffice.gates import Gate, budget, exhaustion, saturation, sufficiency
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.search.resilience import RetryingSearch
 from suffice.state.run import RunState
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error

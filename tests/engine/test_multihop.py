@@ -15,16 +15,10 @@ import pytest
 
 from suffice.api import research
 from suffice.events import Finished, serialize_event
-from suffice.prompts import (
-    ExtractedFact,
-    Extraction,
-    NotesResponse,
-    PlannedQuery,
-    PlanResponse,
-    ReflectionResponse,
-    RewriteNotes,
-    SynthesisResponse,
-)
+from suffice.prompts.belief import ExtractedFact, Extraction
+from suffice.prompts.lab import NotesResponse, RewriteNotes
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 from suffice.types import BELIEF_KIND
 

@@ -8,7 +8,8 @@ from bridge_story import ENOUGH, MORE, PASSAGES, TASK, asking, kinds, model, out
 
 from suffice.errors import ModelError
 from suffice.events import Failed, Finished, RoundDone, SearchStopped, serialize_event
-from suffice.prompts import Evaluation, SynthesisResponse
+from suffice.prompts.judging import Evaluation
+from suffice.prompts.writing import SynthesisResponse
 from suffice.settings import ReviewRules
 from suffice.testing import FixtureSearch, ScriptedModel, make_search_error
 from suffice.types import Bounds, ReviewRound, Usage

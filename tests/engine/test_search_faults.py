@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from suffice.errors import InputError, SearchRefused
 from suffice.events import Failed, RoundDone
-from suffice.prompts import PlannedQuery, ReflectionResponse
+from suffice.prompts.planning import PlannedQuery, ReflectionResponse
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 from suffice.types import Bounds
 

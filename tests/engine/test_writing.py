@@ -6,15 +6,9 @@ import pytest
 
 from suffice import research
 from suffice.errors import InputError
-from suffice.prompts import (
-    ComputeResponse,
-    DraftAnswer,
-    Evaluation,
-    PlannedQuery,
-    PlanResponse,
-    ReflectionResponse,
-    SynthesisResponse,
-)
+from suffice.prompts.judging import Evaluation
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import ComputeResponse, DraftAnswer, SynthesisResponse
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 
 FOUND = [

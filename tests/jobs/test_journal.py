@@ -9,7 +9,7 @@ from suffice.errors import CutOff, InputError, ModelOutputError, SearchError, Se
 from suffice.jobs import journal as journals
 from suffice.jobs.journal import DurableModel, DurableSearch, Journal
 from suffice.models.base import Reply, UsageTrackingModel, usage_listener
-from suffice.prompts import Plan, Reflect
+from suffice.prompts.planning import Plan, Reflect
 from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.types import Failure, Query, Usage
 

@@ -22,7 +22,8 @@ from suffice.jobs import telemetry
 from suffice.jobs.spans import RunSpans, add_tracing
 from suffice.jobs.telemetry import MAX_REPEATS, configure_logging
 from suffice.options import RunOptions
-from suffice.prompts import ComputeResponse, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import ComputeResponse, SynthesisResponse
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage, make_search_error
 from suffice.types import Usage
 

@@ -11,18 +11,10 @@ from suffice.lab.data import LabQuestion
 from suffice.lab.episode import EpisodeParts, run_episode
 from suffice.lab.experiment import Cell
 from suffice.memory.base import BeliefLimits
-from suffice.prompts import (
-    ExtractedFact,
-    Extraction,
-    GradeResponse,
-    IRCoTStepResponse,
-    JudgeProgressResponse,
-    MemGPTStepResponse,
-    MemoryAnswerResponse,
-    NotesResponse,
-    ReActStepResponse,
-    ShortAnswerResponse,
-)
+from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse, ShortAnswerResponse
+from suffice.prompts.belief import ExtractedFact, Extraction
+from suffice.prompts.judging import JudgeProgressResponse
+from suffice.prompts.lab import GradeResponse, MemoryAnswerResponse, NotesResponse
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 
 TASK = "Where was the founder of the works that built the Meridian bridge born?"

@@ -6,7 +6,7 @@ from suffice.errors import InputError, ModelError
 from suffice.lab.conditions import CONDITIONS, get_condition
 from suffice.lab.experiment import HARNESSES
 from suffice.memory.base import BeliefLimits
-from suffice.prompts import MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.agents import MemGPTStepResponse, ReActStepResponse
 
 from .conftest import PASSAGES, QUESTION, STEPS, TASK, make_cell, play_model
 

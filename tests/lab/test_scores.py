@@ -11,7 +11,7 @@ from scipy.stats import false_discovery_control, ttest_rel
 from suffice.lab.scores import compute_rubric, cosine, judge_answer, meteor, rouge1, score_lexically
 from suffice.lab.statistics import adjust_holm, bootstrap_interval, paired_test
 from suffice.measure.answers import is_abstention
-from suffice.prompts import GradeResponse
+from suffice.prompts.lab import GradeResponse
 
 
 def test_scores_of_short_answers():

@@ -4,7 +4,7 @@ import pytest
 
 from suffice.errors import ModelError
 from suffice.memory.structured import StructuredMemory
-from suffice.prompts import ExtractedFact, Extraction
+from suffice.prompts.belief import ExtractedFact, Extraction
 from suffice.testing import ScriptedModel, make_passage
 from suffice.types import BELIEF_KIND
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from suffice.errors import ModelError
 from suffice.memory.rolling import INITIAL_CHARS, MAX_BULLETS, MAX_RESULT_CHARS, MAX_SUMMARY_CHARS, RollingMemory
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import Compress, Compression, ExtractedFact
+from suffice.prompts.belief import Compress, Compression, ExtractedFact
 from suffice.testing import ScriptedModel, make_passage
 
 quick = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,7 +8,7 @@ from suffice.errors import ModelError
 from suffice.memory.extraction import MAX_FACT_CHARS
 from suffice.memory.open_questions import MAX_OPEN
 from suffice.memory.structured import MAX_FACTS, TARGET_FACTS, StructuredMemory
-from suffice.prompts import CuratedFact, Curation, ExtractedFact, Extraction
+from suffice.prompts.belief import CuratedFact, Curation, ExtractedFact, Extraction
 from suffice.testing import ScriptedModel, make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import BELIEF_KIND

@@ -12,18 +12,9 @@ from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import MeterSet, build_meters
 from suffice.models.extractive import ExtractiveModel
 from suffice.monitor import StopMonitor
-from suffice.prompts import (
-    JudgeProgress,
-    JudgeProgressResponse,
-    MemoryAnswerResponse,
-    NoveltyResponse,
-    PlannedQuery,
-    PlanResponse,
-    RateNovelty,
-    ReflectionResponse,
-    TrialAnswer,
-)
-from suffice.prompts.judging import NOTHING_NEW
+from suffice.prompts.judging import NOTHING_NEW, JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
+from suffice.prompts.lab import MemoryAnswerResponse, TrialAnswer
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds, Hits, Note, Query, Round

@@ -17,13 +17,13 @@ from suffice.models.base import (
     is_language_model,
     supports_vision,
 )
-from suffice.models.cache import CachedModel
 from suffice.models.extractive import ExtractiveModel
 from suffice.models.keep_alive import KeepAliveModel
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.prices import TokenPrice
 from suffice.models.routing import FallbackModel, RoleRouter
-from suffice.prompts import Plan, Prompt
+from suffice.prompts.base import Prompt
+from suffice.prompts.planning import Plan
 from suffice.testing import ScriptedModel
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Usage
@@ -37,12 +37,11 @@ pytestmark = pytest.mark.usefixtures("no_waiting")
 
 WRAPPERS: dict[str, Callable[[LanguageModel, FakeLlm, Path], Model]] = {
     "bare": lambda model, server, folder: model,
-    "cached": lambda model, server, folder: CachedModel(model, folder),
     "keep alive": lambda model, server, folder: KeepAliveModel(model, server.url, "fake-model"),
-    "first": lambda model, server, folder: FallbackModel([model, CachedModel(model, folder)]),
+    "first": lambda model, server, folder: FallbackModel([model, model]),
     "by role": lambda model, server, folder: RoleRouter(model, {"draft": model}),
     "all": lambda model, server, folder: RoleRouter(
-        FallbackModel([CachedModel(KeepAliveModel(model, server.url, "fake-model"), folder), model]), {"draft": model}
+        FallbackModel([KeepAliveModel(model, server.url, "fake-model"), model]), {"draft": model}
     ),
 }
 
@@ -124,7 +123,7 @@ def test_a_model_is_a_language_model_unless_it_says_otherwise(tmp_path: Path) ->
     assert is_language_model(language)
     assert not is_language_model(extractive)
     for wrapped in (
-        UsageTrackingModel(CachedModel(extractive, tmp_path)),
+        UsageTrackingModel(extractive),
         RoleRouter(extractive, {"draft": extractive}),
     ):
         assert not is_language_model(wrapped)
@@ -135,7 +134,7 @@ def test_a_model_is_a_language_model_unless_it_says_otherwise(tmp_path: Path) ->
 
 def test_wrappers_pass_on_the_attributes_of_a_model(tmp_path: Path) -> None:
     endpoint = Endpoint("openai", "fake-model", "http://127.0.0.1:9/v1", context=4096, supports_vision=True)
-    model = UsageTrackingModel(CachedModel(LanguageModel(endpoint), tmp_path))
+    model = UsageTrackingModel(LanguageModel(endpoint))
     assert (model.name, model.local, get_context(model), supports_vision(model)) == (
         "openai:fake-model",
         True,

@@ -8,7 +8,7 @@ from suffice.models.capability import ModelProfile, find_model, guess_style, mak
 from suffice.models.extractive import ExtractiveModel
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.routing import FallbackModel, RoleRouter
-from suffice.prompts import SelfTest
+from suffice.prompts.writing import SelfTest
 from suffice.testing import ScriptedModel
 
 URL = "http://127.0.0.1:9/v1"

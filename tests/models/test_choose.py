@@ -1,14 +1,17 @@
 """Which model is chosen, and what the user learns before anything is sent."""
 
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 from fake_llm import FakeLlm
 
-from suffice import settings
+from suffice import prompts, settings
 from suffice.errors import InputError, ModelUnusable
 from suffice.models.base import Model
 from suffice.models.choose import ROLE_GROUPS, check_all_models, check_model, choose_model, list_roles
+from suffice.prompts.base import Prompt
 
 
 def chosen(name: str | None = None, /, **environment: str) -> tuple[Model, list[str]]:
@@ -237,4 +240,10 @@ def test_an_unknown_model_has_an_unknown_price() -> None:
 
 def test_every_role_belongs_to_one_group() -> None:
     members = [role for group in ROLE_GROUPS.values() for role in group]
-    assert sorted(members) == sorted(list_roles())
+    for module in iter_modules(prompts.__path__):
+        import_module(f"suffice.prompts.{module.name}")
+    kinds = [*Prompt.__subclasses__()]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    own = {kind.role for kind in kinds if kind.__module__.startswith("suffice.")}
+    assert sorted(members) == sorted(own) == sorted(list_roles())

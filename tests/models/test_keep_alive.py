@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from suffice.errors import InputError
 from suffice.models.keep_alive import KeepAliveModel, estimate_keep_alive, parse_keep_alive
-from suffice.prompts import JudgeProgress, Plan, PlanResponse
-from suffice.prompts.judging import JudgeProgressResponse
+from suffice.prompts.judging import JudgeProgress, JudgeProgressResponse
+from suffice.prompts.planning import Plan, PlanResponse
 from suffice.testing import ScriptedModel
 
 Rows = list[dict[str, Any]]

@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply, UsageTrackingModel
 from suffice.models.routing import FallbackModel, RoleRouter
-from suffice.prompts import (
-    HypotheticalDocument,
-    HypotheticalDocumentResponse,
-    Prompt,
-    ProposeQuery,
-    ProposeQueryResponse,
-)
+from suffice.prompts.base import Prompt
+from suffice.prompts.outline import HypotheticalDocument, HypotheticalDocumentResponse
+from suffice.prompts.planning import ProposeQuery, ProposeQueryResponse
 from suffice.types import Failure, Usage
 
 GAP = ProposeQuery("task", "", (), (), ())

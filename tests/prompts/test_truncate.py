@@ -1,6 +1,8 @@
 """The token budget: every prompt fits any reasonable budget, and keeps its question, its belief and every handle."""
 
 from dataclasses import fields, replace
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import get_type_hints
 
 import pytest
@@ -8,18 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import prompts
-from suffice.prompts import DraftAnswer, Extract, Prompt, Reflect
-from suffice.prompts.base import OMITTED_MARKER, render_value
+from suffice.prompts.base import OMITTED_MARKER, Prompt, render_value
+from suffice.prompts.belief import Extract
+from suffice.prompts.planning import Reflect
 from suffice.prompts.truncate import fit_to_budget
+from suffice.prompts.writing import DraftAnswer
 from suffice.text.tokens import estimate_tokens
 from suffice.types import BELIEF_KIND, Note
 
+MODULES = [import_module(f"suffice.prompts.{module.name}") for module in iter_modules(prompts.__path__)]
 CLASSES = sorted(
-    (
+    {
         kind
-        for kind in vars(prompts).values()
+        for module in MODULES
+        for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, Prompt) and kind is not Prompt
-    ),
+    },
     key=lambda kind: kind.role,
 )
 QUESTION = "Who built the bridge at Ardun, and when?"

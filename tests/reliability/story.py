@@ -17,7 +17,8 @@ from suffice.api import prepare_run
 from suffice.errors import ModelError
 from suffice.jobs.store import RunStore
 from suffice.models.base import Reply
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.testing import make_passage
 from suffice.types import Query, Usage
 

@@ -11,8 +11,8 @@ from suffice.api import research
 from suffice.errors import InputError
 from suffice.events import serialize_event
 from suffice.gates.parse import parse_gate
-from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
-from suffice.prompts.planning import PlannedQuery
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.replay.compare import compute_recall_curve
 from suffice.replay.episodes import build_trace, read_corpus, read_episodes, read_trace
 from suffice.replay.judge import find_stop, measure_readings

@@ -10,7 +10,8 @@ from suffice.engine.pipeline import RunConfig, add_budget, run_pipeline
 from suffice.engine.presets import Preset, get_preset
 from suffice.events import Finished, RoundDone, serialize_event
 from suffice.gates.parse import parse_gate
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.replay.episodes import read_episodes
 from suffice.replay.judge import find_stop, measure_readings
 from suffice.testing import ScriptedModel, WordSearch, make_passage

@@ -7,7 +7,7 @@ from bridge_story import ENOUGH, PASSAGES, asking, kinds, model, outcome, play, 
 
 from suffice.errors import ModelError
 from suffice.events import PromptCompacted, SearchStopped
-from suffice.prompts import SynthesisResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.testing import FixtureSearch, make_passage
 from suffice.text.citations import drop_unknown_citations
 from suffice.text.markdown import strip_markdown

@@ -6,7 +6,7 @@ import pytest
 
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
-from suffice.prompts import ComputeResponse
+from suffice.prompts.writing import ComputeResponse
 from suffice.report.compute import find_unsourced_figure, run_computation
 from suffice.report.computed_lines import keep_computed_lines
 from suffice.report.draft import select_writer_notes

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import PlanResponse, SynthesisResponse
 from suffice.prompts.base import load_template
+from suffice.prompts.planning import PlanResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.report.draft import (
     LOOKUP_TOKENS,
     NOTES_PER_SECTION,

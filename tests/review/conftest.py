@@ -5,7 +5,8 @@ import asyncio
 from suffice.answers import Draft
 from suffice.claims.verify import Checked
 from suffice.memory.trajectory import TrajectoryMemory
-from suffice.prompts import Evaluation, EvaluationIssue, SynthesisResponse
+from suffice.prompts.judging import Evaluation, EvaluationIssue
+from suffice.prompts.writing import SynthesisResponse
 from suffice.review.loop import ReviewLoop
 from suffice.settings import ReviewRules
 from suffice.state.run import RunState

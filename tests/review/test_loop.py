@@ -11,7 +11,7 @@ from review.conftest import FIRST, Case, issue, scored, show, version
 from suffice.answers import Draft, replace_statements
 from suffice.claims.verify import Checked
 from suffice.errors import ModelError
-from suffice.prompts import SynthesisResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.review.loop import condense
 from suffice.settings import ReviewRules
 from suffice.testing import ScriptedModel

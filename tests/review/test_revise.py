@@ -5,7 +5,7 @@ import asyncio
 from suffice.answers import Draft
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
-from suffice.prompts import SynthesisResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.review.revise import MAX_WHOLE_CHARS, revise_draft
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from review.conftest import scored
 
-from suffice.prompts import EvaluationIssue
+from suffice.prompts.judging import EvaluationIssue
 from suffice.review.rubric import WEIGHTS, composite_score, find_issue_section, list_issues, median_scores, parse_scores
 
 scores = st.fixed_dictionaries({name: st.integers(0, 10) for name in WEIGHTS})

@@ -4,8 +4,8 @@ import pytest
 from bridge_story import ENOUGH, MORE, TASK, model, outcome, play, setup
 
 from suffice.events import RoundDone
-from suffice.prompts import CheckDraftResponse, SynthesisResponse
-from suffice.prompts.judging import CheckedStatement
+from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
+from suffice.prompts.writing import SynthesisResponse
 from suffice.search.distinct import identify_text
 from suffice.search.pages.fetch import Fetcher
 from suffice.search.pages.guard import HostAllowlist

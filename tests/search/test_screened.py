@@ -7,7 +7,8 @@ from injections import ATTACKS, DICTATIONS
 
 from suffice import research
 from suffice.events import InjectionsStripped
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.search.screened import InjectionFilter
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 from suffice.types import Query

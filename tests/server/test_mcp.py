@@ -21,7 +21,7 @@ from suffice.errors import InputError
 from suffice.jobs import database
 from suffice.jobs.api_keys import ApiKeyStore, Quota
 from suffice.options import OPTIONS, RunOptions
-from suffice.prompts import SynthesisResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.search.base import Page, PageBatch
 from suffice.search.isolation.jobs import Limits
 from suffice.server.mcp import build_http_app, build_server, serve_mcp

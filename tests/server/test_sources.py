@@ -3,17 +3,14 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from little_web import pdf
 
-from suffice.report.bibliography import build_csl, render_bibtex
 from suffice.search.files.chunk import UnreadableFile
 from suffice.search.files.isolated import draw_isolated
 from suffice.server.sources import CHANGED_REMARK, STORED_REMARK, _find_text
-from suffice.storage.report_json import loads
 from suffice.testing import WordSearch, make_passage
 
 
@@ -130,20 +127,6 @@ def test_the_report_is_also_markdown(service, run) -> None:
     response = service.client.get(f"/jobs/{run}/report.md")
     assert response.headers["content-type"].startswith("text/markdown")
     assert response.text.startswith("# Who decoded the waggle dance?")
-    assert service.client.get(f"/jobs/{run}/sources.bib").text == ""
-    assert service.client.get(f"/jobs/{run}/sources.csl.json").json() == []
-
-
-def test_web_sources_become_references(service, run) -> None:
-    report = loads(service.client.get(f"/jobs/{run}").text.split('"report":', 1)[1].rsplit(',"error"', 1)[0])
-    page = replace(report.sources[0], title="Bees & {Dances} 100%", url="https://www.bees.example/a_b?x={1}")
-    report = replace(report, sources=(page,), metadata={"timestamp": "2026-02-03T04:05:06+00:00"})
-    entry = render_bibtex(report)
-    assert entry.startswith("@misc{bees-example-1,\n  title = {Bees \\& \\{Dances\\} 100\\%},")
-    assert "url = {https://www.bees.example/a_b?x=%7B1%7D}" in entry
-    (item,) = build_csl(report)
-    assert item["URL"] == page.url
-    assert item["accessed"] == {"date-parts": [[2026, 2, 3]]}
 
 
 def test_a_follow_up_starts_from_the_evidence_of_its_run(service, run) -> None:

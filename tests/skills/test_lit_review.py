@@ -7,7 +7,8 @@ import pytest
 from loopback import Answer, Request, serving
 
 from suffice import InputError, Report, research
-from suffice.prompts import GradePaperResponse, SynthesisResponse
+from suffice.prompts.judging import GradePaperResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.skills.lit_review.reading import is_accepted
 from suffice.testing import ScriptedModel
 

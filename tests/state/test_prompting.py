@@ -7,7 +7,8 @@ import pytest
 from suffice.errors import ModelError
 from suffice.events import PromptCompacted
 from suffice.memory.trajectory import TrajectoryMemory
-from suffice.prompts import DraftAnswer, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import DraftAnswer, SynthesisResponse
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS, MIN_PROMPT_TOKENS
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage

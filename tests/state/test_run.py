@@ -8,7 +8,7 @@ from suffice.errors import ModelError, ModelOutputError
 from suffice.events import PromptCompacted
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
 from suffice.state.snapshot import snapshot_state
 from suffice.testing import ScriptedModel, make_passage, make_search_error

@@ -9,7 +9,9 @@ from suffice.memory.freeform import FreeformMemory
 from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
-from suffice.prompts import ExtractedFact, Extraction, NotesResponse, PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.belief import ExtractedFact, Extraction
+from suffice.prompts.lab import NotesResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.state.snapshot import TRACE_BELIEF_TOKENS, TRACE_NOTE_CHARS

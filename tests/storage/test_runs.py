@@ -11,15 +11,10 @@ from suffice.api import expand_follow_up, make_recorder, research
 from suffice.errors import InputError
 from suffice.events import Continued
 from suffice.options import RunOptions
-from suffice.prompts import (
-    Evaluation,
-    ExtractedFact,
-    Extraction,
-    PlannedQuery,
-    PlanResponse,
-    ReflectionResponse,
-    SynthesisResponse,
-)
+from suffice.prompts.belief import ExtractedFact, Extraction
+from suffice.prompts.judging import Evaluation
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.storage import runs
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 from suffice.types import PriorRun

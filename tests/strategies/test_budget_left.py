@@ -2,15 +2,8 @@
 
 import pytest
 
-from suffice.prompts import (
-    IRCoTStepResponse,
-    MemGPTStepResponse,
-    PlannedQuery,
-    PlanResponse,
-    ProposeQueryResponse,
-    ReActStepResponse,
-    ReflectionResponse,
-)
+from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ProposeQueryResponse, ReflectionResponse
 from suffice.strategies.ircot import IRCoTStrategy
 from suffice.strategies.memgpt import MemGPTStrategy
 from suffice.strategies.react import ReActStrategy

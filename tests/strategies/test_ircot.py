@@ -3,7 +3,7 @@
 import pytest
 
 from suffice.errors import ModelError
-from suffice.prompts import IRCoTStepResponse
+from suffice.prompts.agents import IRCoTStepResponse
 from suffice.strategies.ircot import IRCoTStrategy, extract_first_sentence, is_reasoning
 from suffice.types import Bounds
 

@@ -2,7 +2,7 @@
 
 from suffice.errors import ModelError
 from suffice.gates import fixed
-from suffice.prompts import ShortAnswerResponse
+from suffice.prompts.agents import ShortAnswerResponse
 from suffice.strategies.iterretgen import IterRetGenStrategy
 
 from .conftest import LIBRARY, TASK

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from suffice.errors import ModelError
 from suffice.memory.evidence import Evidence
-from suffice.prompts import MemGPTStepResponse
+from suffice.prompts.agents import MemGPTStepResponse
 from suffice.strategies.memgpt import MAX_CALLS, MAX_CORE_CHARS, PAGE_SIZE, CoreMemory, MemGPTStrategy, search_evidence
 from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Usage

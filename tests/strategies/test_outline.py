@@ -12,14 +12,8 @@ from suffice.gates.parse import parse_gate
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import (
-    HypotheticalDocumentResponse,
-    LabelClusterResponse,
-    OutlineResponse,
-    PlannedQuery,
-    PlanResponse,
-    ProposeQueryResponse,
-)
+from suffice.prompts.outline import HypotheticalDocumentResponse, LabelClusterResponse, OutlineResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ProposeQueryResponse
 from suffice.state.run import RunState
 from suffice.strategies.outline import INITIAL_TOPICS, MAX_TOPICS, OutlineStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage

@@ -13,7 +13,9 @@ from suffice.memory.freeform import FreeformMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import ExtractedFact, Extraction, NotesResponse, PlannedQuery, PlanResponse
+from suffice.prompts.belief import ExtractedFact, Extraction
+from suffice.prompts.lab import NotesResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse
 from suffice.state.run import RunState
 from suffice.strategies.predicates import PredicatesStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from suffice.errors import ModelError
-from suffice.prompts import ReActStepResponse
+from suffice.prompts.agents import ReActStepResponse
 from suffice.report.draft import select_writer_notes
 from suffice.strategies.react import MAX_LOOKUPS, Action, ReActStrategy, parse_action
 from suffice.testing import ScriptedModel

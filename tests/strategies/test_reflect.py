@@ -7,7 +7,7 @@ from suffice.errors import ModelError
 from suffice.gates import budget, sufficiency
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
-from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
 from suffice.state.snapshot import snapshot_state
 from suffice.strategies.reflect import ReflectStrategy

@@ -10,7 +10,7 @@ from suffice.gates.parse import parse_gate
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import PlannedQuery, PlanResponse, ProposeQueryResponse
+from suffice.prompts.planning import PlannedQuery, PlanResponse, ProposeQueryResponse
 from suffice.state.run import RunState
 from suffice.strategies.saturate import SaturateStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage

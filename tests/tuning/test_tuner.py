@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from suffice import InputError, research
-from suffice.prompts import ProposeChangeResponse, SynthesisResponse
 from suffice.prompts.base import load_template, override_prompts
+from suffice.prompts.lab import ProposeChangeResponse
 from suffice.prompts.planning import PlanResponse, ReflectionResponse
+from suffice.prompts.writing import SynthesisResponse
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.tuning.decide import compare_paired, is_futile, sign_flip_p
 from suffice.tuning.propose import Propose, propose_given, propose_with_model
@@ -44,15 +45,15 @@ def tune(
     return asyncio.run(Tuner("writing/prose", "base", TASKS, evaluate, given, folder, rules).run())
 
 
-def test_better_text_is_kept_with_its_lineage(tmp_path: Path) -> None:
+def test_better_text_is_kept(tmp_path: Path) -> None:
     evaluate, _ = make_evaluate(lambda text, task: {"base": 0.5, "worse": 0.3, "better": 0.7, "best": 0.9}[text])
     result = tune(tmp_path, evaluate, ["worse", "better", "best"])
     assert [one.decision for one in result.experiments] == ["futile", "kept", "kept"]
     assert (tmp_path / "best.md").read_text() == result.text == "best"
-    lineage = json.loads((tmp_path / "lineage.json").read_text())
-    assert [row["hypothesis"] for row in lineage] == ["better", "best"]
-    assert lineage[1]["parent"] == lineage[0]["digest"]
     rows = [json.loads(line) for line in (tmp_path / "tuning.jsonl").read_text().splitlines()]
+    kept = [row for row in rows if row["decision"] == "kept"]
+    assert [row["hypothesis"] for row in kept] == ["better", "best"]
+    assert kept[1]["parent"] == kept[0]["digest"]
     assert rows[1]["diff"].splitlines()[-2:] == ["-base", "+better"]
     assert rows[1]["cost_usd"] > 0
 

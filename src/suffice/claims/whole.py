@@ -16,7 +16,7 @@ from suffice.claims.figures import find_missing_figure
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_words
 from suffice.claims.verdict import Checkable, ClaimVerdict, Quote
-from suffice.prompts import CheckDraft, CheckDraftResponse, CheckedStatement
+from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement
 from suffice.text.citations import parse_handle
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Passage, Reason

@@ -189,7 +189,7 @@ def _run_and_print(
     if output.as_json:
         print(render_report(report, ".json"))
     elif report.final_answer or report.closest:
-        print_report(report, verbose=output.verbose, links=settings.load().links)
+        print_report(report, verbose=output.verbose)
     for path in output.out:
         write_report(report, path)
         what = "Report" if report.final_answer else "What was searched and found"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from suffice.claims.whole import AskDraft
     from suffice.cli.annotations import CheckFinding
     from suffice.cli.terminal import Terminal
-    from suffice.prompts import CheckDraft, CheckDraftResponse
+    from suffice.prompts.judging import CheckDraft, CheckDraftResponse
     from suffice.search.base import Search
     from suffice.types import Claim, Excerpt, Passage, Query, Source
 

@@ -1,13 +1,11 @@
 """``suffice keys``: manage who may use the service."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from suffice import settings
 from suffice.cli.options import DebugOption
-from suffice.errors import InputError
 
 if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore, Quota
@@ -71,27 +69,6 @@ def revoke(
 
     revoked = _open_key_store().revoke(key)
     Terminal().notify(f"Key {revoked.id} ({revoked.name}) is revoked.")
-
-
-@keys_app.command()
-def export(
-    key: Annotated[str, typer.Argument(help="The key's id, as 'suffice keys list' shows it.", metavar="ID")],
-    out: Annotated[Path, typer.Argument(help="The file to write, one JSON object a run.", metavar="FILE")],
-    debug: DebugOption = False,
-) -> None:
-    """Write everything that is stored of a key's runs to a file."""
-    import json
-
-    from suffice.cli.output import write_file
-    from suffice.cli.terminal import Terminal
-    from suffice.jobs.store import RunStore
-
-    keys = _open_key_store()
-    if all(known.id != key for known in keys.list_keys()):
-        raise InputError(f"There is no key {key!r}; list the keys with: suffice keys list")
-    rows = list(RunStore(keys.engine).iter_export(key))
-    write_file(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "FILE")
-    Terminal().notify(f"Wrote {len(rows)} {'run' if len(rows) == 1 else 'runs'} of the key {key} to {out}.")
 
 
 def _format_quota(quota: "Quota") -> str:

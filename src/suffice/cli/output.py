@@ -33,10 +33,9 @@ def render_report(report: "Report", suffix: str) -> str:
 
         return dumps(report)
     if suffix == ".html":
-        from suffice import settings
         from suffice.report.html import render_html
 
-        return render_html(report, settings.load().links)
+        return render_html(report)
     from suffice.report.markdown import render_markdown
 
     return render_markdown(report)
@@ -47,17 +46,12 @@ def validate_report_path(path: Path, name: str = "--out") -> None:
 
     ``name`` is the option or argument that the user gave.
     """
-    validate_suffix(path, _REPORT_SUFFIXES, name)
+    if path.suffix.lower() not in _REPORT_SUFFIXES:
+        raise InputError(f"{name} {path}: the file ending sets the format; use one of {', '.join(_REPORT_SUFFIXES)}")
     if path.is_dir():
         raise InputError(f"{name} {path} is a folder; name a file")
     if not path.parent.is_dir():
         raise InputError(f"{name} {path}: the folder {path.parent} does not exist; create it first")
-
-
-def validate_suffix(path: Path, suffixes: tuple[str, ...], name: str = "--out") -> None:
-    """Raise ``InputError`` if the file ending does not name one of the formats."""
-    if path.suffix.lower() not in suffixes:
-        raise InputError(f"{name} {path}: the file ending sets the format; use one of {', '.join(suffixes)}")
 
 
 def write_report(report: "Report", path: Path, name: str = "--out") -> None:

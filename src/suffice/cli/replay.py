@@ -9,7 +9,7 @@ import typer
 
 from suffice import settings
 from suffice.cli.options import DebugOption, JsonOption
-from suffice.cli.output import validate_suffix, write_file
+from suffice.cli.output import write_file
 from suffice.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,14 +39,7 @@ def replay(
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Also try sixteen published settings of the exhaustion rule.")
     ] = False,
-    out: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Also write the comparison to this file; its ending (.md, .json, .svg or .png) sets the format. "
-            "Repeatable.",
-            metavar="FILE",
-        ),
-    ] = None,
+    out: Annotated[list[Path] | None, typer.Option(hidden=True)] = None,
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -54,22 +47,22 @@ def replay(
 
     For each rule, shows where it would have stopped, and what that would have saved and missed.
     """
+    from dataclasses import asdict
+
     from suffice.gates.parse import parse_gate
     from suffice.lab.sweep import EXHAUSTION_SWEEP
     from suffice.meters import EMBEDDING_READINGS
     from suffice.replay.compare import compare_gates
 
-    for path in out or ():
-        validate_suffix(path, (".md", ".json", ".svg", ".png"))
+    if out:
+        raise InputError("replay --out was withdrawn; redirect the table or the output of --json into a file")
     gates = [parse_gate(text) for text in (*(stop or ()), *(EXHAUSTION_SWEEP if sweep else ()))]
     if not gates:
         raise InputError("There is no stop rule to try; name one with --stop, or add --sweep")
     episodes = _load_episodes(files, corpus)
     needs = frozenset[str]().union(*(gate.needs for gate in gates))
     rows = compare_gates(episodes, gates, embed=None if needs.isdisjoint(EMBEDDING_READINGS) else _open_embed())
-    for path in out or ():
-        _write_comparison(rows, path)
-    print(_to_json(rows) if as_json else format_table(rows))
+    print(json.dumps({"gates": [asdict(row) for row in rows]}, ensure_ascii=False) if as_json else format_table(rows))
 
 
 @lab_app.command()
@@ -146,21 +139,6 @@ def format_table(rows: "Sequence[GateComparison]") -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def _to_json(rows: "Sequence[GateComparison]") -> str:
-    from dataclasses import asdict
-
-    return json.dumps({"gates": [asdict(row) for row in rows]}, ensure_ascii=False)
-
-
-def _write_comparison(rows: "Sequence[GateComparison]", path: Path) -> None:
-    if path.suffix.lower() in (".svg", ".png"):
-        from suffice.lab.pareto import draw_pareto_chart
-
-        draw_pareto_chart(rows, path)
-        return
-    write_file(path, (_to_json(rows) if path.suffix.lower() == ".json" else format_table(rows)) + "\n")
 
 
 def _format_number(value: float | None, spec: str) -> str:

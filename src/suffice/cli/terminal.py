@@ -38,8 +38,8 @@ from suffice.events import (
     Writing,
 )
 from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
+from suffice.report.answer_html import is_http_url
 from suffice.report.chart import render_sparkline
-from suffice.report.file_links import make_source_link
 from suffice.report.markdown import (
     describe_lack,
     describe_missing,
@@ -216,10 +216,10 @@ def run_interruptible(work: Coroutine[Any, Any, _T]) -> _T | None:
         loop.close()
 
 
-def print_report(report: Report, *, verbose: bool = False, links: str = "") -> None:
+def print_report(report: Report, *, verbose: bool = False) -> None:
     """Print the report: formatted in a terminal, as Markdown in a pipe.
 
-    ``verbose`` adds the table of the rounds and what was used. ``links`` is the address of a file, see ``settings.links``.
+    ``verbose`` adds the table of the rounds and what was used.
     """
     console = SafeConsole(highlight=False)
     if not console.is_terminal:
@@ -246,8 +246,7 @@ def print_report(report: Report, *, verbose: bool = False, links: str = "") -> N
             console.print(Markdown("\n".join(f"- {line}" for line in lines)))
             console.print()
     for source in report.sources:
-        link = make_source_link(report, source, links)
-        place = Style(color="cyan", link=link)
+        place = Style(color="cyan", link=source.url if is_http_url(source.url) else None)
         console.print(
             Text.assemble((source.id, "bold"), f" {source.title}  ", (source.location, place)), soft_wrap=True
         )

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from suffice.tuning.tuner import Evaluate, TuningExperiment, TuningResult
     from suffice.types import Report
 
-_BARS = "▁▂▃▄▅▆▇█"
-
 
 def tune(
     name: Annotated[
@@ -216,15 +214,10 @@ def _print_result(result: "TuningResult", out: Path, as_json: bool) -> None:
         held_out = "" if one.held_out is None else f"  held-out {one.held_out['gain']:+.3f} (p {one.held_out['p']:.3g})"
         development = one.development
         print(
-            f"{one.number:>3}  {one.decision:<9} {draw_bar(development['gain'])} {development['gain']:+.3f} "
+            f"{one.number:>3}  {one.decision:<9} {development['gain']:+.3f} "
             f"(p {development['p']:.3g}){held_out}  {one.hypothesis}"
         )
     cost = "unknown cost" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     ending = {"budget": "the budget is used up", "no_proposal": "nothing is left to try"}.get(result.ended, "done")
     print(f"\n{result.runs} runs, {cost}; {ending}.")
     print(f"Best text: {out / 'best.md'}" if result.improved else "No change was a real gain; the text stays as it is.")
-
-
-def draw_bar(gain: float) -> str:
-    """Return one character for a gain: higher is better, the middle means no change."""
-    return _BARS[max(0, min(len(_BARS) - 1, round(3.5 + gain * 10)))]

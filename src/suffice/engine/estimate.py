@@ -19,7 +19,7 @@ from suffice.engine.pipeline import RunConfig
 from suffice.meters.model import TrialAnswerMeter
 from suffice.models.base import Model, is_language_model
 from suffice.models.prices import find_price
-from suffice.prompts import TrialAnswer
+from suffice.prompts.lab import TrialAnswer
 
 MIN_RUNS = 5  # Runs of this machine from which they are preferred to those of the package.
 MAX_RUNS = 50  # The latest runs that count.

@@ -13,7 +13,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from suffice.prompts import Hypothesize
+from suffice.prompts.planning import Hypothesize
 from suffice.strategies.base import RunView
 from suffice.text.entities import content_stems
 from suffice.types import Note, Passage, Query

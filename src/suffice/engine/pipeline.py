@@ -31,7 +31,8 @@ from suffice.models.base import Model, is_language_model
 from suffice.models.capability import ModelProfile, find_model
 from suffice.models.embeddings import embed_static
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import CheckDraft, SelfTest
+from suffice.prompts.judging import CheckDraft
+from suffice.prompts.writing import SelfTest
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
 from suffice.report.draft import quote_evidence, write_draft

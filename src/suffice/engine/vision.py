@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from suffice.errors import InputError, ModelError
-from suffice.prompts import DescribeImage
+from suffice.prompts.vision import DescribeImage
 from suffice.search.screened import strip_injections
 from suffice.state.run import RunState
 from suffice.types import Hits, Image, Passage, Place, Query, Round

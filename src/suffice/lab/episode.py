@@ -24,7 +24,7 @@ from suffice.lab.scores import cosine, judge_answer, score_lexically
 from suffice.measure.answers import is_abstention
 from suffice.meters import EMBEDDING_READINGS, build_meters
 from suffice.models.base import Model, UsageTrackingModel
-from suffice.prompts import AnswerFromMemory, GradeAnswer, GradeResponse
+from suffice.prompts.lab import AnswerFromMemory, GradeAnswer, GradeResponse
 from suffice.search.base import Search
 from suffice.state.prompting import Prompter
 from suffice.state.run import RunState
@@ -163,14 +163,7 @@ def _build_row(
     }
     failures = [failure for failure in run.error_log if failure.kind != "Refused"]
     row: Row = {
-        "question": question.id,
-        "group": question.group,
-        "answerable": question.answerable,
-        "harness": cell.harness,
-        "memory": cell.memory,
-        "gate": cell.gate,
-        "variant": cell.variant,
-        "model": parts.model.name,
+        **_name_row(cell, question, parts.model.name),
         "scores": {name: _round(value) for name, value in scores.items()},
         "recall": _round(course.recall[-1]) if course.recall else None,
         "abstained": is_abstention(answer),
@@ -179,7 +172,7 @@ def _build_row(
         "fire_round": len(course.rounds) if fired else None,
         "rounds": len(course.rounds),
         "queries": sum(len(round.queries) for round in course.rounds),
-        "calls": total.calls + total.stored,
+        "calls": total.calls,
         "input_tokens": total.input_tokens,
         "output_tokens": total.output_tokens,
         "by_role": by_role,
@@ -218,6 +211,10 @@ def _round(value: float | None, digits: int = 4) -> float | None:
 
 def build_error_row(cell: Cell, question: LabQuestion, model: str, error: Exception) -> Row:
     """Return the row of a question that could not be run."""
+    return {**_name_row(cell, question, model), "error": f"{type(error).__name__}: {error}"}
+
+
+def _name_row(cell: Cell, question: LabQuestion, model: str) -> Row:
     return {
         "question": question.id,
         "group": question.group,
@@ -227,7 +224,6 @@ def build_error_row(cell: Cell, question: LabQuestion, model: str, error: Except
         "gate": cell.gate,
         "variant": cell.variant,
         "model": model,
-        "error": f"{type(error).__name__}: {error}",
     }
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from suffice.errors import InputError, describe_install
 from suffice.measure.answers import is_abstention, normalize_answer, token_f1
-from suffice.prompts import GradeAnswer, GradeResponse
+from suffice.prompts.lab import GradeAnswer, GradeResponse
 from suffice.types import Embed, Note
 
 IRRELEVANCE_WEIGHT = 0.25

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from suffice.memory.base import MemoryContext
 from suffice.memory.evidence import Evidence
-from suffice.prompts import Extract, ExtractedFact, Extraction
+from suffice.prompts.belief import Extract, ExtractedFact, Extraction
 from suffice.text.citations import parse_handle, strip_citations
 from suffice.text.entities import content_stems, extract_names, strip_parenthetical
 from suffice.text.tokens import jaccard, tokenize

@@ -8,8 +8,7 @@ from suffice.memory.base import MemoryContext, select_within_budget
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import MAX_FACT_CHARS, build_observation, is_on_topic, says_not_found
 from suffice.memory.open_questions import MAX_OPEN
-from suffice.prompts import RewriteNotes
-from suffice.prompts.lab import OPEN_LINE, VERBATIM_LINE
+from suffice.prompts.lab import OPEN_LINE, VERBATIM_LINE, RewriteNotes
 from suffice.text.citations import list_handles, skip_citations, strip_citations
 from suffice.text.entities import content_stems
 from suffice.text.sentences import split_sentences

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from suffice.memory.base import MemoryContext, select_within_budget
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import admit_fact
-from suffice.prompts import Compress, ExtractedFact
+from suffice.prompts.belief import Compress, ExtractedFact
 from suffice.types import BELIEF_KIND, Note, Passage, Round
 
 MAX_SUMMARY_CHARS = 1_500

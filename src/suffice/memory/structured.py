@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from suffice.memory.base import BeliefLimits, MemoryContext, select_within_budget
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import MAX_FACT_CHARS, extract_facts, find_unsupported_term
-from suffice.prompts import Curate, Curation
+from suffice.prompts.belief import Curate, Curation
 from suffice.text.entities import content_stems
 from suffice.text.facts import are_linked, select_facts
 from suffice.types import BELIEF_KIND, Note, Round

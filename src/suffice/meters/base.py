@@ -13,7 +13,8 @@ from suffice.types import Embed, Note, Readings, Round
 
 if TYPE_CHECKING:
     from suffice.memory.open_questions import OpenQuestions
-    from suffice.prompts import Prompt, ReflectionResponse
+    from suffice.prompts.base import Prompt
+    from suffice.prompts.planning import ReflectionResponse
     from suffice.state.budget import Budget
     from suffice.state.outline import TopicOutline
 

@@ -18,8 +18,9 @@ from dataclasses import replace
 
 from suffice.measure.answers import is_abstention, normalize_answer
 from suffice.meters.base import LiveRun, MeterContext, Moment
-from suffice.prompts import JudgeNeutrally, JudgeProgress, RateNovelty, ReflectionResponse, TrialAnswer
-from suffice.prompts.judging import NOTHING_NEW
+from suffice.prompts.judging import NOTHING_NEW, JudgeNeutrally, JudgeProgress, RateNovelty
+from suffice.prompts.lab import TrialAnswer
+from suffice.prompts.planning import ReflectionResponse
 from suffice.types import Note, Readings, Round
 
 # Characters of a note that the model sees, and of all results together. Value of the source system, see docs/sources.md.

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from suffice import plugins, prompts
+from suffice import plugins
 from suffice.errors import InputError, ModelUnusable
 from suffice.models import prices, servers
 from suffice.models.base import Model, is_language_model
-from suffice.models.cache import CachedModel
 from suffice.models.keep_alive import KeepAliveModel, parse_keep_alive
 from suffice.models.llm import PROVIDERS, Endpoint, LanguageModel
 from suffice.models.llm.endpoint import DEFAULT_URLS, is_local, resolve_base_url
@@ -85,8 +84,7 @@ def _notify_once(notify: Notify) -> Notify:
 
 def list_roles() -> frozenset[str]:
     """Return every role that a model can be chosen for."""
-    kinds = [kind for kind in vars(prompts).values() if isinstance(kind, type) and issubclass(kind, prompts.Prompt)]
-    return frozenset(kind.role for kind in kinds if kind is not prompts.Prompt)
+    return frozenset(role for members in ROLE_GROUPS.values() for role in members)
 
 
 def _expand_role_groups(names: Mapping[str, str]) -> dict[str, str]:
@@ -163,14 +161,6 @@ class _ModelChooser:
             fixed = None if models.keep_alive is None else parse_keep_alive(models.keep_alive)
             model = KeepAliveModel(
                 model, endpoint.url, endpoint.model, runs=self.load_past_runs(), fixed=fixed, skills=self.skills
-            )
-        if models.cache:
-            model = CachedModel(
-                model,
-                self.config.cache_dir,
-                identity=f"{endpoint.name}@{endpoint.url}",
-                cache_sampled=models.cache == "all",
-                notify=self.notify,
             )
         return lambda embed: model
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from suffice.errors import InputError
 from suffice.models.base import Model, ModelWrapper, Reply
 from suffice.models.llm.endpoint import server_root
-from suffice.prompts import PlanResponse
 from suffice.prompts.base import Prompt
+from suffice.prompts.planning import PlanResponse
 
 A = TypeVar("A")
 

@@ -354,7 +354,7 @@ def _build_writing_metadata(
 def _summarize_usage(run: RunState) -> UsageSummary:
     total = run.model.total
     roles = {
-        role: RoleUsage(usage.calls, usage.input_tokens, usage.output_tokens, usage.stored, usage.usd)
+        role: RoleUsage(usage.calls, usage.input_tokens, usage.output_tokens, usage.usd)
         for role, usage in sorted(run.model.by_role.items())
     }
     return UsageSummary(
@@ -367,6 +367,5 @@ def _summarize_usage(run: RunState) -> UsageSummary:
         seconds=round(run.budget.seconds_used, 3),
         cost_usd=total.usd if total.calls else 0.0,
         by_role=roles,
-        stored=total.stored,
         estimated_calls=total.estimated,
     )

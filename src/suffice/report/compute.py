@@ -8,7 +8,7 @@ output counts as evidence; a label with words that no source has is replaced, an
 
 import re
 
-from suffice.prompts import Compute
+from suffice.prompts.writing import Compute
 from suffice.report.computed_lines import keep_computed_lines, list_constants
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState

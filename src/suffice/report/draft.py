@@ -19,8 +19,8 @@ from suffice.models.capability import WriterStyle
 from suffice.models.embeddings import embed_static, get_minilm
 from suffice.models.extractive.answer import quote_answer
 from suffice.models.reader import find_reader
-from suffice.prompts import AnswerSentence, DraftAnswer, SynthesisResponse
 from suffice.prompts.base import load_snippet, load_template
+from suffice.prompts.writing import AnswerSentence, DraftAnswer, SynthesisResponse
 from suffice.report.anchors import add_anchors
 from suffice.report.findings import find_findings, sort_by_aspect
 from suffice.report.notices import describe_notice

@@ -13,10 +13,9 @@ from hashlib import sha256
 from html import escape
 
 from suffice.gates.explanation import PROMISE_TEXT, describe_sufficiency
-from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims
+from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims, is_http_url
 from suffice.report.chart import render_chart
 from suffice.report.excerpt_html import render_excerpt_text
-from suffice.report.file_links import make_source_link
 from suffice.report.markdown import (
     NO_ANSWER_TEXT,
     build_bill,
@@ -70,8 +69,8 @@ _MAX_STRETCHES = 6  # Of one source.
 CANCELLED_TEXT = "You stopped this run before it could answer."
 
 
-def render_html(report: Report, links: str = "") -> str:
-    """Return the whole page; ``links`` is the address of a file for its sources, as ``settings.links`` holds it."""
+def render_html(report: Report) -> str:
+    """Return the whole page."""
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
     css, js = _load_asset("report.css"), _load_asset("report.js")
@@ -112,7 +111,7 @@ def render_html(report: Report, links: str = "") -> str:
 {_render_list_section("questions", "Open questions", map(_escape, report.open_questions))}
 {_render_list_section("undone", "Left undone", map(_escape, report.left_undone))}
 </main>
-{_render_sources(report, renderer, links)}
+{_render_sources(report, renderer)}
 <section class="more" aria-label="How this answer was found">
 {_render_stop(report)}
 {_render_claims_table(_list_checked(report), None if report.excerpts else highlighted, renderer)}
@@ -268,15 +267,17 @@ def _count_verdicts(claims: Sequence[Claim]) -> str:
     return " · ".join(f"{_render_symbol(support)} {number} {support}" for support, number in counts.items() if number)
 
 
-def _render_sources(report: Report, renderer: MarkdownRenderer, links: str) -> str:
+def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
     """Render the sources, each with the stretches that the report cites, so that they can be read inside the page."""
     if not report.sources:
         return ""
     items = []
     for position, source in enumerate(report.sources, start=1):
         title, place = _escape(source.title or source.location, 200), _format_location(source.location)
-        if link := make_source_link(report, source, links):
-            place = f'<a href="{escape(strip_control_chars(link))}" rel="noopener noreferrer nofollow">{place}</a>'
+        if is_http_url(source.url):
+            place = (
+                f'<a href="{escape(strip_control_chars(source.url))}" rel="noopener noreferrer nofollow">{place}</a>'
+            )
         stretches = "".join(_render_stretch(stretch, renderer) for stretch in list_stretches(report, source))
         label = f"Passage cited from source {_escape(source.id, 12)}"
         passage = (

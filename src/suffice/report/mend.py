@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from suffice.answers import Statement
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict
-from suffice.prompts import Mend
+from suffice.prompts.writing import Mend
 from suffice.report.draft import check_citations
 from suffice.state.run import RunState
 from suffice.text.parts import build_statement, split_statements

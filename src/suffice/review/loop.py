@@ -20,8 +20,8 @@ from typing import Any, TypeVar
 
 from suffice.answers import Draft
 from suffice.claims.verify import Checked
-from suffice.prompts import Evaluate, Evaluation
 from suffice.prompts.base import load_snippet
+from suffice.prompts.judging import Evaluate, Evaluation
 from suffice.report.draft import get_task_type, render_with_lists
 from suffice.review.revise import find_top_sections, revise_draft
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Part, SectionHeading
-from suffice.prompts import Revise
+from suffice.prompts.writing import Revise
 from suffice.report.draft import (
     choose_instruction,
     limit_output,

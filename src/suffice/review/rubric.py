@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from suffice.prompts import Evaluation, EvaluationIssue
+from suffice.prompts.judging import Evaluation, EvaluationIssue
 
 # In hundredths, so that the composite is exact.
 WEIGHTS = {"relevance": 20, "completeness": 20, "depth": 25, "grounded": 15, "specificity": 10, "structure": 10}

@@ -1,4 +1,4 @@
-"""Open the sources of a run: a cited passage with what stands around it, and the web sources for reference managers.
+"""Open the sources of a run: a cited passage with what stands around it.
 
 A file is read only if the run cited it and it lies in one of the run's collections. The reader is the one that indexed the
 file, so line numbers, pages and wording are those of the citation.
@@ -22,7 +22,6 @@ from suffice.errors import SufficeError
 from suffice.jobs.requests import parse_request, resolve_collections
 from suffice.jobs.store import StoredRun
 from suffice.report.answer_html import MarkdownRenderer
-from suffice.report.bibliography import build_csl, render_bibtex
 from suffice.report.excerpt_html import MARKDOWN_FILE, merge_spans, render_excerpt_text
 from suffice.report.html import list_stretches
 from suffice.report.markdown import render_markdown
@@ -105,21 +104,6 @@ async def get_source(
 )
 async def get_markdown(run: OwnedRunDep) -> Response:
     return Response(await asyncio.to_thread(render_markdown, _load_report(run)), media_type="text/markdown")
-
-
-@router.get(
-    "/jobs/{job}/sources.bib",
-    summary="The web sources as BibTeX",
-    response_model=None,
-    responses={200: {"content": {"application/x-bibtex": {}}}, **_ERRORS},
-)
-async def get_bibtex(run: OwnedRunDep) -> Response:
-    return Response(render_bibtex(_load_report(run)), media_type="application/x-bibtex")
-
-
-@router.get("/jobs/{job}/sources.csl.json", summary="The web sources as CSL-JSON", responses=_ERRORS)
-async def get_csl(run: OwnedRunDep) -> list[dict[str, Any]]:
-    return build_csl(_load_report(run))
 
 
 def _load_report(run: StoredRun) -> Report:

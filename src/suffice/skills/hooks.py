@@ -19,7 +19,7 @@ from suffice.claims.checker import Checker
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked, ClaimVerifier
 from suffice.models.base import is_language_model
-from suffice.prompts import Rewrite
+from suffice.prompts.writing import Rewrite
 from suffice.report.draft import read_response, render_draft
 from suffice.search.base import Search
 from suffice.skills.activate import ActiveSkills, Workspace

@@ -12,8 +12,9 @@ from suffice.errors import BudgetSpent, ModelError, ModelUnusable
 from suffice.events import Asked, Drafting, Event, PromptCompacted
 from suffice.models.base import Model, UsageTrackingModel, is_language_model, text_listener
 from suffice.models.capability import find_model
-from suffice.prompts import DraftAnswer, Prompt
+from suffice.prompts.base import Prompt
 from suffice.prompts.truncate import fit_to_budget
+from suffice.prompts.writing import DraftAnswer
 from suffice.state.budget import LOW_BUDGET_SHARE, Budget
 from suffice.types import Failure
 

@@ -18,7 +18,8 @@ from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
 from suffice.models.prices import find_price
-from suffice.prompts import KeptNote, Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
+from suffice.prompts.base import Prompt
+from suffice.prompts.planning import KeptNote, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
 from suffice.search.base import Reader
 from suffice.search.screened import expand_with_pages
 from suffice.state.budget import Budget

@@ -9,7 +9,8 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from suffice.memory.evidence import Evidence
 from suffice.memory.open_questions import OpenQuestions
-from suffice.prompts import PlanResponse, Prompt, ReflectionResponse
+from suffice.prompts.base import Prompt
+from suffice.prompts.planning import PlanResponse, ReflectionResponse
 from suffice.state.budget import Budget
 from suffice.state.outline import TopicOutline
 from suffice.state.survey import Survey

@@ -7,7 +7,7 @@ evidence is up to the run's memory.
 from collections.abc import Callable
 from typing import TypeVar
 
-from suffice.prompts import Prompt
+from suffice.prompts.base import Prompt
 from suffice.strategies.base import RunView
 from suffice.text.entities import content_stems, extract_entities
 from suffice.text.tokens import normalize_phrase

@@ -7,7 +7,7 @@ empty sentence. The report's writer answers from what was found; the chain itsel
 
 import re
 
-from suffice.prompts import IRCoTStep
+from suffice.prompts.agents import IRCoTStep
 from suffice.strategies.base import RunView
 from suffice.strategies.harness import can_ask, finish_with_answer, propose_fallback, propose_query
 from suffice.text.sentences import split_sentences

@@ -7,7 +7,7 @@ no history, so the memory ``lobotomized`` (only the latest round) changes nothin
 preset runs four rounds.
 """
 
-from suffice.prompts import ShortAnswer
+from suffice.prompts.agents import ShortAnswer
 from suffice.strategies.base import RunView
 from suffice.strategies.harness import can_ask, propose_fallback, propose_query
 from suffice.types import BELIEF_KIND, Note, Query

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from suffice.memory.evidence import Evidence
-from suffice.prompts import MemGPTStep, MemGPTStepResponse
+from suffice.prompts.agents import MemGPTStep, MemGPTStepResponse
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.strategies.base import RunView
 from suffice.strategies.harness import (

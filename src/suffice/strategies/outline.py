@@ -8,7 +8,8 @@ may become a topic; after that the history of gains starts again. Source: docs/s
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from suffice.prompts import DraftOutline, HypotheticalDocument, LabelCluster, ProposeQuery
+from suffice.prompts.outline import DraftOutline, HypotheticalDocument, LabelCluster
+from suffice.prompts.planning import ProposeQuery
 from suffice.state.outline import MAX_CHUNKS, normalize_topics
 from suffice.strategies.base import RunView, list_first_queries
 from suffice.types import Hits, Note, Passage, Query

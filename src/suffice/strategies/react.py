@@ -8,7 +8,7 @@ the reason; if it is malformed again, its thought is searched for.
 import re
 from dataclasses import dataclass
 
-from suffice.prompts import ReActStep, ReActStepResponse
+from suffice.prompts.agents import ReActStep, ReActStepResponse
 from suffice.strategies.base import RunView
 from suffice.strategies.harness import (
     ask_with_retry,

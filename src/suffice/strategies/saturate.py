@@ -7,7 +7,7 @@ queries with too little text. Bounds on rounds and queries still hold.
 
 import re
 
-from suffice.prompts import PlanResponse, ProposeQuery
+from suffice.prompts.planning import PlanResponse, ProposeQuery
 from suffice.strategies.base import RunView
 from suffice.types import Query
 

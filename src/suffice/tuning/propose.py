@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from suffice.errors import InputError
 from suffice.models.base import Model, collect_usage
-from suffice.prompts import ProposeChange
 from suffice.prompts.base import override_prompts
+from suffice.prompts.lab import ProposeChange
 from suffice.types import Usage
 
 

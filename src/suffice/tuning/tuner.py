@@ -9,7 +9,7 @@ An experiment ends as one of:
     unscored      too many runs could not be scored to say anything
 
 The folder holds ``scores.jsonl`` (one line a run, so that a stopped tuning continues without paying again), ``tuning.jsonl``
-(one line an experiment) and ``best.md`` (the best text, with its lineage in ``lineage.json``).
+(one line an experiment) and ``best.md`` (the best text).
 """
 
 import asyncio
@@ -199,7 +199,8 @@ class Tuner:
             at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         if decision == "kept":
-            self._keep(proposal.text, experiment, earlier)
+            self.text = proposal.text
+            (self.folder / "best.md").write_text(self.text, encoding="utf-8")
         _append_line(self.folder / "tuning.jsonl", asdict(experiment))
         return experiment
 
@@ -261,15 +262,6 @@ class Tuner:
         weak = tuple(question for _, question in sorted(scored)[:_WEAK_QUESTIONS])
         tried = tuple(f"{one.hypothesis}: {one.decision}" for one in experiments)
         return TuningState(self.name, self.text, weak, tried)
-
-    def _keep(self, text: str, experiment: TuningExperiment, earlier: Sequence[TuningExperiment]) -> None:
-        self.text = text
-        (self.folder / "best.md").write_text(text, encoding="utf-8")
-        lineage = [one for one in (*earlier, experiment) if one.decision == "kept"]
-        rows = [
-            {name: asdict(one)[name] for name in ("number", "hypothesis", "digest", "parent", "at")} for one in lineage
-        ]
-        (self.folder / "lineage.json").write_text(json.dumps(rows, ensure_ascii=False, indent=2), encoding="utf-8")
 
     def _load(self) -> None:
         """Read the runs of an earlier tuning in this folder, which are not paid again but count for the budget."""

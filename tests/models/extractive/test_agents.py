@@ -12,7 +12,7 @@ from suffice.models.extractive.agents import (
     is_covered,
     next_thought,
 )
-from suffice.prompts import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
+from suffice.prompts.agents import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
 from suffice.types import Note
 
 TASK = "Where was the man born who founded the works that built the Meridian bridge?"

@@ -3,7 +3,7 @@
 import asyncio
 
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import Compress, Curate, Extract
+from suffice.prompts.belief import Compress, Curate, Extract
 from suffice.types import BELIEF_KIND, Note
 
 TASK = "Where was the director of The Silver Lamp born?"

@@ -7,8 +7,8 @@ import pytest
 from suffice.errors import ModelError
 from suffice.models.base import is_language_model
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import Plan
 from suffice.prompts.base import Prompt
+from suffice.prompts.planning import Plan
 
 
 def test_a_prompt_it_cannot_answer_is_named() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import DraftOutline, HypotheticalDocument, LabelCluster
+from suffice.prompts.outline import DraftOutline, HypotheticalDocument, LabelCluster
 from suffice.types import Note
 
 

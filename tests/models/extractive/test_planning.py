@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import Plan, ProposeQuery, Reflect
+from suffice.prompts.planning import Plan, ProposeQuery, Reflect
 from suffice.text.task_type import classify_task, parse_item_count
 from suffice.types import Note
 

@@ -7,7 +7,7 @@ from suffice.models.extractive.planning import reflect
 from suffice.models.extractive.steps import StepReader, read_steps
 from suffice.models.reader import get_reader
 from suffice.models.reading import AnswerSpan, RememberingReader
-from suffice.prompts import Reflect
+from suffice.prompts.planning import Reflect
 from suffice.text.question import read_question
 from suffice.types import Note
 

@@ -15,7 +15,7 @@ from loopback import Answer, serving
 from suffice.errors import ModelError
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel, client
-from suffice.prompts import Plan, PlannedQuery, ProposeQuery
+from suffice.prompts.planning import Plan, PlannedQuery, ProposeQuery
 from suffice.types import Usage
 
 pytestmark = pytest.mark.usefixtures("no_waiting")

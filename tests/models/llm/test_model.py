@@ -13,16 +13,10 @@ from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.prices import TokenPrice
-from suffice.prompts import (
-    DescribeImage,
-    MemoryAnswerResponse,
-    Plan,
-    PlannedQuery,
-    PlanResponse,
-    Prompt,
-    ProposeQuery,
-    TrialAnswer,
-)
+from suffice.prompts.base import Prompt
+from suffice.prompts.lab import MemoryAnswerResponse, TrialAnswer
+from suffice.prompts.planning import Plan, PlannedQuery, PlanResponse, ProposeQuery
+from suffice.prompts.vision import DescribeImage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Image, Note
 

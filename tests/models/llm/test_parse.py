@@ -14,8 +14,10 @@ from suffice.models.llm.parse import (
     strip_thinking,
     trim_to_sentence,
 )
-from suffice.prompts import Curate, Extract, JudgeProgress, Plan, ProposeQuery, RateNovelty, Reflect, SynthesisResponse
-from suffice.prompts.writing import DraftAnswer
+from suffice.prompts.belief import Curate, Extract
+from suffice.prompts.judging import JudgeProgress, RateNovelty
+from suffice.prompts.planning import Plan, ProposeQuery, Reflect
+from suffice.prompts.writing import DraftAnswer, SynthesisResponse
 
 EXTRACT = Extract("task", (), (), ())
 PLAN = Plan("task", 3)

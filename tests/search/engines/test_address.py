@@ -75,19 +75,9 @@ def test_wrong_postgres_address(text, named):
         ("elasticsearch://ann:hunter2@db/a/b", "index"),
         ("opensearch://ann:hunter2@db/pages?txt=body", "txt"),
         ("opensearch://ann:hunter2@db/pages?scheme=ftp", "scheme"),
-        ("opensearch://ann:hunter2@db/pages?map=/none.toml", "none.toml"),
     ],
 )
 def test_wrong_elastic_address(text, named):
     with pytest.raises(InputError, match=named) as caught:
         parse_elastic(text, {})
     assert "hunter2" not in str(caught.value)
-
-
-def test_field_map(tmp_path):
-    (tmp_path / "map.toml").write_text('text = "body"\ntitle = "headline"\n')
-    index = parse_elastic(f"elasticsearch://db/pages?map={tmp_path / 'map.toml'}&title=name", {})
-    assert index.fields == {"text": "body", "title": "name"}
-    (tmp_path / "map.toml").write_text("text = 3\n")
-    with pytest.raises(InputError, match=r"map\.toml.*'text'"):
-        parse_elastic(f"elasticsearch://db/pages?map={tmp_path / 'map.toml'}", {})

@@ -1,4 +1,4 @@
-"""Embeddings: the Embedder seam, the built-in MiniLM and its static table, fastembed, and models on a server."""
+"""Embeddings: the Embedder seam, the built-in MiniLM and its static table, and models on a server."""
 
 from suffice.models.embeddings.base import Embedder
 from suffice.models.embeddings.minilm import MiniLM, get_minilm

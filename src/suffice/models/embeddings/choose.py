@@ -1,8 +1,6 @@
 """Choose the embedding model: MiniLM on this machine, unless ``SUFFICE_EMBEDDINGS`` names another as ``PROVIDER:NAME``."""
 
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 
 from suffice.errors import InputError
 from suffice.models.embeddings.base import Embedder
@@ -24,13 +22,11 @@ def choose_embedder(config: Settings, notify: Callable[[str], None]) -> Embedder
     if spec is None or spec == "minilm":
         return get_minilm()
     provider, _, name = spec.partition(":")
-    if not name or provider not in (*REMOTE_PROVIDERS, "fastembed"):
+    if not name or provider not in REMOTE_PROVIDERS:
         raise InputError(
             f"SUFFICE_EMBEDDINGS={spec!r} is not known; write minilm, or PROVIDER:NAME with one of: "
-            f"{', '.join((*REMOTE_PROVIDERS, 'fastembed'))}"
+            f"{', '.join(REMOTE_PROVIDERS)}"
         )
-    if provider == "fastembed":
-        return _get_fastembed(name, config.cache_dir / "fastembed", config.offline)
     from suffice.models.embeddings.remote import RemoteEmbedder
 
     url, key = resolve_base_url(provider, config.models), config.models.keys.get(provider)
@@ -44,10 +40,3 @@ def choose_embedder(config: Settings, notify: Callable[[str], None]) -> Embedder
             raise InputError(f"SUFFICE_EMBEDDINGS={spec} needs a key; set {KEY_VARIABLES[provider][0]}")
         notify(f"Passages go to {spec} at {url} for their embeddings; unset SUFFICE_EMBEDDINGS to keep them here.")
     return RemoteEmbedder(name, url, key, local=is_local(url), notify=notify)
-
-
-@cache
-def _get_fastembed(name: str, folder: Path, offline: bool) -> Embedder:
-    from suffice.models.embeddings.fastembed import FastEmbedEmbedder
-
-    return FastEmbedEmbedder(name, folder, offline=offline)

@@ -10,18 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suffice.models.extractive.belief import list_sentences
-from suffice.prompts import (
-    AnswerFromMemory,
+from suffice.prompts.agents import (
     IRCoTStep,
     IRCoTStepResponse,
     MemGPTStep,
     MemGPTStepResponse,
-    MemoryAnswerResponse,
     ReActStep,
     ReActStepResponse,
     ShortAnswer,
     ShortAnswerResponse,
 )
+from suffice.prompts.lab import AnswerFromMemory, MemoryAnswerResponse
 from suffice.text.entities import content_stems, extract_entities, extract_names
 from suffice.text.tokens import tokenize
 from suffice.types import Note

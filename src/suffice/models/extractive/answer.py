@@ -72,7 +72,6 @@ def quote_answer(
         sufficiency=sufficiency,
         probability=probability,
         short_answer=" ".join(ordered[0].passage.text[slice(*short)].split()) if short else "",
-        short_span=short,
         restated=chain.restate(ordered[0]) if chain is not None else "",
     )
 

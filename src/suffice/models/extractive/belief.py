@@ -6,7 +6,7 @@ sentence (with the title of its page) is about it, whether or not it says what w
 
 from dataclasses import dataclass
 
-from suffice.prompts import (
+from suffice.prompts.belief import (
     Compress,
     Compression,
     Curate,
@@ -15,9 +15,8 @@ from suffice.prompts import (
     Extract,
     ExtractedFact,
     Extraction,
-    NotesResponse,
-    RewriteNotes,
 )
+from suffice.prompts.lab import NotesResponse, RewriteNotes
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.facts import select_facts
 from suffice.text.sentences import quotable_spans

@@ -1,7 +1,6 @@
 """Rate novelty and judge progress by counting words."""
 
-from suffice.prompts import JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
-from suffice.prompts.judging import NOTHING_NEW
+from suffice.prompts.judging import NOTHING_NEW, JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
 from suffice.text.tokens import jaccard, tokenize
 
 _STALE_THRESHOLD = 0.6  # Two queries with a larger Jaccard index of words count as the same.

@@ -19,29 +19,13 @@ from suffice.models.extractive.outline import draft_outline, echo_topic, label_c
 from suffice.models.extractive.planning import plan_queries, propose_hypotheses, propose_query, reflect
 from suffice.models.reader import find_reader
 from suffice.models.reading import RememberingReader
-from suffice.prompts import (
-    AnswerFromMemory,
-    Compress,
-    Curate,
-    DraftOutline,
-    Extract,
-    Hypothesize,
-    HypotheticalDocument,
-    IRCoTStep,
-    JudgeNeutrally,
-    JudgeProgress,
-    LabelCluster,
-    MemGPTStep,
-    Plan,
-    Prompt,
-    ProposeQuery,
-    RateNovelty,
-    ReActStep,
-    Reflect,
-    RewriteNotes,
-    ShortAnswer,
-    TrialAnswer,
-)
+from suffice.prompts.agents import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
+from suffice.prompts.base import Prompt
+from suffice.prompts.belief import Compress, Curate, Extract
+from suffice.prompts.judging import JudgeNeutrally, JudgeProgress, RateNovelty
+from suffice.prompts.lab import AnswerFromMemory, RewriteNotes, TrialAnswer
+from suffice.prompts.outline import DraftOutline, HypotheticalDocument, LabelCluster
+from suffice.prompts.planning import Hypothesize, Plan, ProposeQuery, Reflect
 from suffice.types import Embed, Usage
 
 A = TypeVar("A")

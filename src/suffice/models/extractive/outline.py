@@ -6,7 +6,7 @@ itself. A label consists of words that all passages of a cluster share.
 
 from collections import Counter
 
-from suffice.prompts import (
+from suffice.prompts.outline import (
     DraftOutline,
     HypotheticalDocument,
     HypotheticalDocumentResponse,

@@ -8,7 +8,7 @@ from typing import Literal
 
 from suffice.models.extractive.steps import StepReader
 from suffice.models.reading import PassageReader
-from suffice.prompts import (
+from suffice.prompts.planning import (
     HypothesesResponse,
     Hypothesis,
     Hypothesize,

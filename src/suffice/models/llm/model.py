@@ -16,7 +16,6 @@ from suffice.models.llm.endpoint import Endpoint
 from suffice.models.llm.messages import count_message_tokens, initial_messages, response_schema, retry_messages
 from suffice.models.llm.parse import (
     UnreadableAnswer,
-    describe_untidiness,
     parse_answer,
     salvage_answer,
     token_margins,
@@ -52,7 +51,6 @@ class LanguageModel:
         self.has_price = price is not None
         self.endpoint = endpoint
         self._connection = ProviderConnection(endpoint)
-        self.reported_kinds: set[str] = set()  # Kinds of harmless failures that were reported already.
         # Assumed until the server rejects them.
         self._supports_schema = True
         self._supports_logprobs = endpoint.provider not in ("anthropic", "google")
@@ -145,10 +143,8 @@ class _Conversation:
         self._prompt_tokens = 0  # Estimated tokens of the last exchange's messages.
         self.usage = Usage()
         self.failures: list[Failure] = []
-        # Of the last exchange: the lead of each token over the second best, and whether the model thought although it should
-        # not.
+        # Of the last exchange: the lead of each token over the second best.
         self._margins: tuple[float, ...] = ()
-        self._has_unwanted_thoughts = False
 
     async def answer(self) -> Any:
         messages = self._require_fit(initial_messages(self._prompt, self._prompt_text))
@@ -161,7 +157,6 @@ class _Conversation:
             answer = await self._retry(text, was_cut, self._describe_error(error, was_cut))
         else:
             self._report_truncation(was_cut)
-            self._report_untidiness(text)
         if self._margins:
             answer = self._prompt.with_margins(answer, self._margins)
         answer, dropped = truncate_items(self._prompt, answer)
@@ -213,7 +208,6 @@ class _Conversation:
             self._report("BadAnswer", str(error))
             return "", False
         self._record_usage(completion)
-        self._has_unwanted_thoughts = completion.has_thoughts and not self._model.endpoint.think
         # The log-probabilities of thoughts are no part of those of the answer, but stand among them.
         is_plain = self._prompt.needs_margins and not completion.has_thoughts
         self._margins = token_margins(completion.text, completion.logprobs) if is_plain else ()
@@ -232,7 +226,6 @@ class _Conversation:
         is_estimated = not any(tokens)
         if is_estimated:
             tokens = self._prompt_tokens, estimate_tokens(completion.text)
-            self._report_once("Uncounted", "the provider reports no tokens; they are estimated from here on")
         usd = self._cost_usd(*tokens, completion.cached_tokens)
         self._add_usage(Usage(1, *tokens, usd, estimated=int(is_estimated)))
 
@@ -268,17 +261,6 @@ class _Conversation:
     def _report_truncation(self, was_cut: bool) -> None:
         if was_cut and self._prompt.output_format == "text":
             self._report("CutOff", f"the text was cut off at its limit of {self._prompt.max_tokens} tokens")
-
-    def _report_untidiness(self, text: str) -> None:
-        found = "it came with thoughts" if self._has_unwanted_thoughts else describe_untidiness(self._prompt, text)
-        if found:
-            self._report_once("Tidied", f"{found}; it was readable all the same, and this is reported once")
-
-    def _report_once(self, kind: str, message: str) -> None:
-        """Report a harmless failure that comes with every response only the first time."""
-        if kind not in self._model.reported_kinds:
-            self._model.reported_kinds.add(kind)
-            self._report(kind, message)
 
     def _report(self, kind: str, message: str) -> None:
         self.failures.append(Failure(self._prompt.role, kind, message))

@@ -66,20 +66,6 @@ def strip_thinking(text: str) -> str:
     return text.replace("\ufeff", "").strip()
 
 
-def describe_untidiness(prompt: Prompt[Any], text: str) -> str:
-    """Return what surrounded a readable response; empty when nothing did."""
-    clean = strip_thinking(text)
-    if clean != text.replace("\ufeff", "").strip():
-        return "it came with thoughts"
-    if prompt.output_format != "json":
-        return "it stood in a code fence" if unwrap_fence(clean) is not None else ""
-    try:
-        msgspec.json.decode(clean)
-    except msgspec.DecodeError:
-        return "the JSON stood among other words, or was not quite JSON"
-    return ""
-
-
 def truncate_items(prompt: Prompt[Any], answer: A) -> tuple[A, int]:
     """Return the response with at most as many items as the prompt allows, and how many were dropped."""
     if not prompt.bounded_field:

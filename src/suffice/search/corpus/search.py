@@ -134,22 +134,22 @@ class CorpusSearch:
 
     def _list_passages(self) -> list[Passage]:
         entries = [self._index.get_entry(address) for address in self._index.list_addresses()]
-        return self._to_passages(self._order_by_file(entries))
+        return self._to_passages((0.0, entry) for entry in self._order_by_file(entries))
 
     def _order_by_file(self, entries: list[IndexEntry]) -> list[IndexEntry]:
         order = {file: number for number, file in enumerate(self._files)}
         return sorted(entries, key=lambda entry: order.get(entry.file, len(order)))
 
-    def _to_passages(self, entries: Sequence[IndexEntry]) -> list[Passage]:
+    def _to_passages(self, scored: Iterable[tuple[float, IndexEntry]]) -> list[Passage]:
         working_dir = os.path.join(os.getcwd(), "")
         return [
             to_passage(
                 entry,
-                0.0,
+                score,
                 path=self._shorten_path(entry.file, working_dir),
                 owns_id=entry.id is None or self._owns_id(entry.file, entry.id),
             )
-            for entry in entries
+            for score, entry in scored
         ]
 
     async def rank_all(self, question: str) -> RankedScope | None:
@@ -175,7 +175,7 @@ class CorpusSearch:
         scores = score_all(
             question, texts, vectors, lambda some: self._vectors.embed(some, lambda done: check_cancelled())
         )
-        return RankedScope(tuple(self._to_passages(entries)), scores, vectors)
+        return RankedScope(tuple(self._to_passages((0.0, entry) for entry in entries)), scores, vectors)
 
     def close(self) -> None:
         """Close the embedding cache. Searching still works without it."""
@@ -261,17 +261,23 @@ class CorpusSearch:
             raise SearchError(f"The index is damaged ({error}); start again to rebuild it.") from error
 
     def _embed_ahead(self, check_cancelled: Callable[[], None]) -> None:
+        for _ in self._embed_in_batches(self._has_meaning, check_cancelled):
+            pass
+
+    def _embed_in_batches(
+        self, is_wanted: Callable[[IndexEntry], bool], check_cancelled: Callable[[], None]
+    ) -> "Iterator[NDArray[np.float32]]":
+        """Yield the vectors of all passages that are wanted, in the order of the index."""
         addresses = self._index.list_addresses()
         for start in range(0, len(addresses), _EMBED_BATCH_SIZE):
             entries = [self._index.get_entry(address) for address in addresses[start : start + _EMBED_BATCH_SIZE]]
-            texts = [text_to_embed(entry) for entry in entries if self._has_meaning(entry)]
 
             def on_batch(done: int, start: int = start) -> None:
                 check_cancelled()
                 self._progress("embedding", start + done, len(addresses))
 
             check_cancelled()
-            self._vectors.embed(texts, on_batch)
+            yield self._vectors.embed([text_to_embed(entry) for entry in entries if is_wanted(entry)], on_batch)
             self._progress("embedding", start + len(entries), len(addresses))
 
     def _search_dense(
@@ -281,48 +287,17 @@ class CorpusSearch:
 
         with self._dense_lock:
             if self._dense is None:
-                self._dense = self._embed_all(check_cancelled)
+                # Twice the size of the cached ones: NumPy multiplies float16 many times slower.
+                matrix = np.concatenate(list(self._embed_in_batches(lambda entry: True, check_cancelled)))
+                self._dense = self._index.list_addresses(), matrix
         addresses, matrix = self._dense
         cosines = matrix @ self._vectors.embed([text])[0]
         for i in np.argsort(-cosines, kind="stable")[: max(MAX_CANDIDATES, k)]:
             yield float(cosines[i]), self._index.get_entry(addresses[i])
 
-    def _embed_all(self, check_cancelled: Callable[[], None]) -> "tuple[list[tantivy.DocAddress], NDArray[np.float32]]":
-        """Return the addresses and vectors of all passages.
-
-        The vectors are float32, twice the size of the cached ones: NumPy multiplies float16 many times slower.
-        """
-        import numpy as np
-
-        addresses = self._index.list_addresses()
-        parts = []
-        for start in range(0, len(addresses), _EMBED_BATCH_SIZE):
-            texts = [
-                text_to_embed(self._index.get_entry(address))
-                for address in addresses[start : start + _EMBED_BATCH_SIZE]
-            ]
-
-            def on_batch(done: int, start: int = start) -> None:
-                check_cancelled()
-                self._progress("embedding", start + done, len(addresses))
-
-            check_cancelled()
-            parts.append(self._vectors.embed(texts, on_batch))
-            self._progress("embedding", start + len(texts), len(addresses))
-        return addresses, np.concatenate(parts)
-
     def _drop_near_duplicates(self, ranked: Iterable[tuple[float, IndexEntry]], k: int) -> list[Passage]:
         """Return the first ``k`` passages that do not nearly repeat a better one."""
-        working_dir = os.path.join(os.getcwd(), "")
-        return [
-            to_passage(
-                entry,
-                score,
-                path=self._shorten_path(entry.file, working_dir),
-                owns_id=entry.id is None or self._owns_id(entry.file, entry.id),
-            )
-            for score, entry in drop_near_duplicates(ranked, k)
-        ]
+        return self._to_passages(drop_near_duplicates(ranked, k))
 
     def _shorten_path(self, file: str, working_dir: str) -> str:
         """Return a path that opens from the working directory, as the user would write it: ``../docs/a.md`` for ``../docs``."""

@@ -2,7 +2,7 @@
 
     elasticsearch://USER:PASSWORD@HOST:9200/INDEX?text=body&title=headline&url=link&vector=embedding
 
-The parameters say which field is what; ``map=FILE`` reads them from a TOML file. Candidates are the best by the engine's own
+The parameters say which field is what. Candidates are the best by the engine's own
 BM25 and, if ``vector`` is named, its nearest vectors. They are ranked like the passages of the local index
 (``corpus.ranking``): their vectors are made here, and only for the best of them. The query's vector comes from the configured
 embedder, which must be the one of the index, or from a model that runs in the engine (``model=ID``).
@@ -11,10 +11,8 @@ embedder, which must be the one of the index, or from a model that runs in the e
 import asyncio
 import base64
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FIELDS = ("text", "title", "url", "page", "vector")
-_PARAMETERS = (*_FIELDS, "model", "scheme", "map", "api_key")
+_PARAMETERS = (*_FIELDS, "model", "scheme", "api_key")
 # Of a long document, the parts with the most of the query's words become passages.
 _PARTS_PER_DOCUMENT = 2
 _MAX_DOCUMENT_CHARS = 200_000
@@ -79,25 +77,24 @@ def parse_elastic(text: str, environment: Mapping[str, str]) -> ElasticIndex:
         raise InputError(f"{shown} does not name one index; write {engine}://HOST:9200/INDEX?text=FIELD")
     if unknown := sorted(parameters.keys() - set(_PARAMETERS)):
         raise InputError(f"{shown} has the unknown parameter {unknown[0]!r}; choose from: {', '.join(_PARAMETERS)}")
-    given = {**_read_map(parameters.get("map")), **parameters}
-    scheme = given.get("scheme", "https")
+    scheme = parameters.get("scheme", "https")
     if scheme not in ("http", "https"):
         raise InputError(f"{shown} has scheme={scheme}; it must be http or https")
     user_info, _, host = netloc.rpartition("@")
     key_setting = f"{engine.upper()}_API_KEY"
-    key = given.get("api_key") or environment.get(key_setting, "").strip()
+    key = parameters.get("api_key") or environment.get(key_setting, "").strip()
     authorization = f"ApiKey {key}" if key else ""
     if user_info:
         pair = unquote(user_info) if ":" in user_info else f"{unquote(user_info)}:"
         authorization = "Basic " + base64.b64encode(pair.encode()).decode()
-    fields = {"text": "text"} | {name: given[name] for name in _FIELDS if given.get(name)}
+    fields = {"text": "text"} | {name: parameters[name] for name in _FIELDS if parameters.get(name)}
     return ElasticIndex(
         engine,
         f"{scheme}://{host or 'localhost:9200'}",
         path[0],
         fields,
         shown,
-        given.get("model"),
+        parameters.get("model"),
         authorization,
         "" if user_info else key_setting,
     )
@@ -260,24 +257,6 @@ def _make_request(index: ElasticIndex, path: str, body: Mapping[str, Any] | None
         key_setting=index.key_setting,
         secret=index.authorization.partition(" ")[2],
     )
-
-
-def _read_map(path: str | None) -> dict[str, str]:
-    """Return the parameters in a TOML file."""
-    if path is None:
-        return {}
-    try:
-        values = tomllib.loads(Path(path).expanduser().read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"The field map {path} cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"The field map {path} is not TOML ({error})") from error
-    for name, value in values.items():
-        if name not in _PARAMETERS or name == "map" or not isinstance(value, str):
-            raise InputError(
-                f"The field map {path} may only set names as strings ({', '.join(_PARAMETERS)}), not {name!r}"
-            )
-    return values
 
 
 def _read_fields(answer: Any) -> dict[str, Mapping[str, Any]]:

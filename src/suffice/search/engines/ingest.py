@@ -32,9 +32,8 @@ from suffice.search.engines.postgres import (
     connect,
     create_collection,
     drop_collection,
-    pack_terms,
-    pack_vector,
-    pack_weights,
+    format_vector,
+    format_weights,
     read_info,
     require_pgvector,
     require_working_vectors,
@@ -65,9 +64,6 @@ _CREATING, _WORKING = 1, 2
 # For the vector index, whose graph is built in memory: where it does not fit, the rest is built ten times slower.
 _MAX_BUILD_MEGABYTES = 2048
 _GRAPH_BYTES = 800  # A passage's share, beside its vector.
-
-_PASSAGE_TYPES = "int8 text text text int4 int4 int4 text text int4 text text".split()
-_ENTRY_TYPES = "int8 int8 bytea bytea bytea".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,15 +224,15 @@ class _IngestWorker:
             totals[entry.language] += 1
             statistics.update(weight.keys())
         passages = (_make_row(entry, number) for number, entry in enumerate(entries, id))
-        self._copy("passages", _PASSAGE_TYPES, passages)
+        self._copy("passages", passages)
         packed = zip(weights, self._make_vectors(entries), strict=True)
         rows = (
-            (id + i, order + i, pack_terms(weight), pack_weights(weight), vector)
+            (id + i, order + i, list(weight), format_weights(weight), vector)
             for i, (weight, vector) in enumerate(packed)
         )
-        self._copy("entries", _ENTRY_TYPES, rows)
+        self._copy("entries", rows)
 
-    def _make_vectors(self, entries: Sequence[IndexEntry]) -> list[bytes | None]:
+    def _make_vectors(self, entries: Sequence[IndexEntry]) -> list[str | None]:
         """Return the vectors of passages; ``None`` where the embedder does not know the language."""
         import numpy as np
 
@@ -244,14 +240,16 @@ class _IngestWorker:
             stored = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8).reshape(len(entries), -1)
             rows: NDArray[np.float32] = stored.astype(np.float32)
             rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-            return [pack_vector(row) if _has_meaning(entry) else None for entry, row in zip(entries, rows, strict=True)]
+            return [
+                format_vector(row) if _has_meaning(entry) else None for entry, row in zip(entries, rows, strict=True)
+            ]
         known = [i for i, entry in enumerate(entries) if not self._vectors.is_english_only or entry.language == ENGLISH]
         embedded = self._vectors.embed(
             [text_to_embed(entries[i]) for i in known], lambda done: self._request.check_cancelled()
         )
-        vectors: list[bytes | None] = [None] * len(entries)
+        vectors: list[str | None] = [None] * len(entries)
         for i, row in zip(known, embedded, strict=True):
-            vectors[i] = pack_vector(row)
+            vectors[i] = format_vector(row)
         return vectors
 
     def _fix_mean_length(self, documents: Sequence[Document | UnreadableFile]) -> None:
@@ -296,12 +294,11 @@ class _IngestWorker:
         return len(rows)
 
     def _add_statistics(self, totals: Counter[str], statistics: Counter[int]) -> None:
-        self._copy("totals", ["text", "int8"], totals.items())
-        self._copy("statistics", ["int4", "int8"], statistics.items())
+        self._copy("totals", totals.items())
+        self._copy("statistics", statistics.items())
 
-    def _copy(self, table: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        with self._connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT BINARY)".encode()) as copy:
-            copy.set_types(types)
+    def _copy(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self._connection.cursor().copy(f"COPY {table} FROM STDIN".encode()) as copy:
             for row in rows:
                 copy.write_row(row)
 

@@ -1,4 +1,4 @@
-"""A corpus in Postgres with pgvector: its address, connections, tables and binary formats.
+"""A corpus in Postgres with pgvector: its address, connections, tables and formats.
 
 A collection is one schema, ``suffice_NAME``:
 
@@ -17,7 +17,6 @@ An id is the id of the file, shifted, plus the number of the passage in it, so a
 
 import atexit
 import re
-import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -308,31 +307,6 @@ def weigh_terms(terms: Sequence[Term], mean_length: float) -> dict[int, float]:
     norm = K1 * (1 - B + B * len(terms) / max(mean_length, 1.0))
     counts = Counter(map(hash_term, terms))
     return {term: (K1 + 1) * counts[term] / (counts[term] + norm) for term in sorted(counts)}
-
-
-def pack_terms(weights: Mapping[int, float]) -> bytes:
-    """Return the dimensions as the binary form of ``int[]``."""
-    import numpy as np
-
-    pairs = np.empty((len(weights), 2), ">i4")
-    pairs[:, 0] = 4  # The size of the number after it.
-    pairs[:, 1] = list(weights)
-    int4 = 23  # The type of the elements.
-    head = struct.pack(">iii", 1, 0, int4) + struct.pack(">ii", len(weights), 1)
-    return head + pairs.tobytes() if weights else struct.pack(">iii", 0, 0, int4)
-
-
-def pack_weights(weights: Mapping[int, float]) -> bytes:
-    """Return the weights as the binary form of ``sparsevec``."""
-    import numpy as np
-
-    head = struct.pack(">iii", TERM_DIMENSIONS, len(weights), 0)
-    return head + np.array(list(weights), ">i4").tobytes() + np.array(list(weights.values()), ">f4").tobytes()
-
-
-def pack_vector(vector: "NDArray[np.float32]") -> bytes:
-    """Return a vector as the binary form of ``halfvec``."""
-    return struct.pack(">HH", len(vector), 0) + vector.astype(">f2").tobytes()
 
 
 def format_weights(weights: Mapping[int, float]) -> str:

@@ -6,23 +6,19 @@ import { byId } from "./dom.js";
 const FORMATS = {
   md: { path: "report.md", type: "text/markdown" },
   html: { path: "report.html", type: "text/html" },
-  bib: { path: "sources.bib", type: "application/x-bibtex" },
-  csl: { path: "sources.csl.json", type: "application/json" },
 };
 
 export function show(job) {
-  const hasWebSources = job.report.sources.some((source) => source.url);
   const say = (text) => (byId("action-result").textContent = text);
   say("");
   byId("copy").hidden = !job.report.final_answer;
   byId("copy").onclick = async () => say((await copy(toText(job.report))) ? "Copied." : "The browser does not allow copying here.");
   for (const button of document.querySelectorAll("[data-download]")) {
     const format = button.dataset.download;
-    button.hidden = (format === "bib" || format === "csl") && !hasWebSources;
     button.ariaLabel = `Download as ${button.textContent}`;
     button.onclick = async () => {
       try {
-        save(await content(job, format), `${job.job_id}.${format === "csl" ? "csl.json" : format}`, FORMATS[format]?.type);
+        save(await content(job, format), `${job.job_id}.${format}`, FORMATS[format]?.type);
         say("Downloaded.");
       } catch (error) {
         say(error.message);

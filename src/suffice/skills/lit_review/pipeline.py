@@ -13,7 +13,8 @@ from suffice.answers import Finding, Quotation, Statement
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.models.embeddings import embed_static
-from suffice.prompts import GradePaper, Rewrite
+from suffice.prompts.judging import GradePaper
+from suffice.prompts.writing import Rewrite
 from suffice.report.draft import read_response
 from suffice.report.findings import find_findings
 from suffice.skills.hooks import SkillCode, SkillContext, make_answer

@@ -22,21 +22,11 @@ _GAP = re.compile(
     r"|(?:is|are) not yet|unclear|open (?:problem|question)s?|little is known|not (?:well )?understood)\b",
     re.IGNORECASE,
 )
-# A line with marks or a number in front, or a short line of its own: a heading of a page that lost its layout.
-_HEADING = re.compile(
-    r"^[ \t]*(?:(?:#{1,6}[ \t]+|(?:\d+\.)*\d+\.?[ \t]+)+(?P<marked>[A-Z][^\n.!?]{1,60})|(?P<bare>[A-Z][a-z]+(?: [\w-]+){0,4}))"
-    r"[ \t:]*$",
-    re.MULTILINE,
-)
-_GAP_HEADING = re.compile(
-    r"(?:limits|limitations?|caveats|outlook|threats to validity|(?:future|further) (?:work|research|studies|directions)"
-    r"|open (?:questions?|problems?|issues?))\b|.*\b(?:limitations|(?:future|further) (?:work|research|directions))$",
-    re.IGNORECASE,
-)
-# Names of sections that every paper has.
-_SECTION_WORDS = frozenset(
-    """abstract introduction background methods method materials results discussion conclusion conclusions limits limitations
-    references bibliography acknowledgements acknowledgments appendix keywords contents figure table summary""".split()
+# A section below a heading such as "Limitations" or "6 Future work", up to the next heading with marks or a number.
+_GAP_SECTION = re.compile(
+    r"^[ \t#\d.]*(?:limits|limitations?|caveats|outlook|threats to validity|(?:future|further) (?:work|research|studies"
+    r"|directions)|open (?:questions?|problems?|issues?))[ \t:]*$(?P<text>(?:(?!\n\n[ \t]*[#\d]).)*)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 
 
@@ -86,22 +76,10 @@ def list_limits(paper: Paper, evidence: Evidence) -> list[QuotedSentence]:
 def _list_gap_sentences(paper: Paper, evidence: Evidence) -> Iterator[QuotedSentence]:
     """Yield the sentences that stand under a heading such as "Limitations" or "Future work"."""
     for passage in paper.passages:
-        headings = [found for found in _HEADING.finditer(passage.text) if _is_heading(passage.text, found)]
-        ends = [*(found.start() for found in headings), len(passage.text)][1:]
-        for heading, end in zip(headings, ends, strict=True):
-            if _GAP_HEADING.match(heading["marked"] or heading["bare"]):
-                below = passage.text[heading.end() : end]
-                for first, last in split_sentences(below):
-                    if text := clean_sentence(below[first:last]):
-                        yield QuotedSentence(text, passage, evidence.get_handle(passage))
-
-
-def _is_heading(text: str, found: re.Match[str]) -> bool:
-    """Whether a line is a heading: marked as one, between blank lines, or the name of a section."""
-    if found["marked"] or _GAP_HEADING.fullmatch(found["bare"]) or found["bare"].lower() in _SECTION_WORDS:
-        return True
-    before, after = text[: found.start()], text[found.end() :]
-    return (not before.strip() or before.endswith("\n\n")) and after.startswith("\n\n")
+        for below in (found["text"] for found in _GAP_SECTION.finditer(passage.text)):
+            for first, last in split_sentences(below):
+                if text := clean_sentence(below[first:last]):
+                    yield QuotedSentence(text, passage, evidence.get_handle(passage))
 
 
 def _clip(value: float) -> float:

@@ -1,53 +1,14 @@
-"""The model cache and other embedding models, as a user turns them on."""
+"""Other embedding models, as a user turns them on."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_llm import FakeLlm, Say, role_of, sensible
+from fake_llm import FakeLlm, Say
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 QUESTION = "When was the Forth Bridge opened?"
-
-
-@pytest.mark.parametrize(
-    ("mode", "asked_again"),
-    [("1", {"draft"}), ("all", set()), ("0", {"plan", "reflect", "compute", "draft", "check_draft"})],
-)
-def test_cached_answers_are_not_requested_again(
-    suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch, mode: str, asked_again: set[str]
-) -> None:
-    """The draft is sampled, so only `all` caches it."""
-    monkeypatch.setenv("SUFFICE_MODEL_CACHE", mode)
-    monkeypatch.setenv("SUFFICE_WRITER", "prose")  # Otherwise the first run has a self-test.
-    monkeypatch.setenv("SUFFICE_KEEP_RUNS", "0")  # Otherwise the second run would use findings of the first.
-    reports = []
-    with FakeLlm(sensible) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        for _ in range(2):
-            asked = len(server.requests)
-            result = suffice(
-                "ask", QUESTION, "--docs", docs, "--alpha", "1", "--json", "--no-review", "--strategy", "reflect"
-            )
-            assert result.status == 0, result.err
-            reports.append(json.loads(result.out))
-    first, second = (report["usage"] for report in reports)
-    assert {role_of(body) for body in server.requests[asked:]} == asked_again
-    assert first["stored"] == 0
-    assert (
-        second["stored"]
-        == first["calls"] - second["calls"]
-        == sum(role["stored"] for role in second["by_role"].values())
-    )
-    assert reports[0]["final_answer"] == reports[1]["final_answer"]
-
-
-def test_an_unknown_cache_mode(suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SUFFICE_MODEL_CACHE", "yes please")
-    result = suffice("ask", QUESTION, "--docs", docs)
-    assert result.status == 2
-    assert "SUFFICE_MODEL_CACHE" in result.err
 
 
 @pytest.mark.parametrize(
@@ -57,7 +18,7 @@ def test_an_unknown_cache_mode(suffice: Callable, docs: Path, monkeypatch: pytes
         ("anthropic:x", "minilm"),
         ("openai:", "minilm"),
         ("openai:text-embedding-3-small", "OPENAI_API_KEY"),
-        ("fastembed:x", "suffice[fastembed]"),
+        ("fastembed:x", "minilm"),
     ],
 )
 def test_unavailable_embeddings(
