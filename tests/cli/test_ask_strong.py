@@ -72,7 +72,7 @@ def test_without_a_model_the_other_language_is_named(suffice: Callable, tmp_path
 
 def test_the_prompts_of_a_run_can_be_read_as_they_were_sent(ask: Callable, suffice: Callable) -> None:
     _, requests = ask(QUESTION)
-    shown = suffice("prompts", "sent").out
+    shown = suffice("prompts", "--run", "last").out
     for body in requests:
         assert body["messages"][0]["content"].strip() in shown
     assert "draft, about" in shown
@@ -80,7 +80,7 @@ def test_the_prompts_of_a_run_can_be_read_as_they_were_sent(ask: Callable, suffi
 
 def test_a_run_without_a_language_model_has_no_prompts(suffice: Callable, docs: Path) -> None:
     suffice("ask", "Who decoded the waggle dance?", "--docs", docs, "--alpha", 1)
-    result = suffice("prompts", "sent", "last")
+    result = suffice("prompts", "--run", "last")
     assert (result.status, result.err.count("\n")) == (2, 1)
 
 

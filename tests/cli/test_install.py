@@ -177,3 +177,10 @@ def test_no_agent_is_one_sentence(tmp_path: Path, suffice: Any, monkeypatch: pyt
     result = suffice("install", "--yes")
     assert result.status == 2
     assert "No agent was found" in result.err
+
+
+def test_only_the_named_agents_are_changed(home: Path, suffice: Any) -> None:
+    shown = suffice("install", "--agent", "codex", "--dry-run").out
+    assert "Codex: " in shown
+    assert "Gemini" not in shown
+    assert "is not known" in suffice("install", "--agent", "nobody").err

@@ -21,9 +21,13 @@ from suffice.errors import InputError, describe_install
 from suffice.text.jsonc import insert_entry, remove_entry
 
 _NAME = "suffice"
+_AGENTS = ("Claude Code", "Codex", "Cursor", "VS Code", "Gemini", "Zed")
 _HOOK = "guard hook"
 _CLAUDE_TOOLS = "Bash|Grep|Glob|Read|WebSearch|WebFetch|mcp__.*"
 _CODEX_TOOLS = "Bash|mcp__.*"
+_AgentOption = Annotated[
+    list[str] | None, typer.Option("--agent", help="Only this agent, such as codex. Repeatable.", metavar="NAME")
+]
 _YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 _DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")]
 
@@ -141,6 +145,7 @@ def list_entries(environment: Mapping[str, str], docs: str | None = None) -> lis
 
 
 def install(
+    agent: _AgentOption = None,
     guard: Annotated[
         bool, typer.Option("--guard", help="Also add the hook of 'suffice guard' to Claude Code and Codex.")
     ] = False,
@@ -159,11 +164,9 @@ def install(
         raise InputError(f"The server for agents needs the extra 'service'; run: {describe_install('service')}")
     if docs is not None and not docs.exists():
         raise InputError(f"--docs {docs} does not exist; check the path")
-    entries = list_entries(_load_settings().environment, None if docs is None else str(docs.absolute()))
+    entries = _choose(list_entries(_load_settings().environment, None if docs is None else str(docs.absolute())), agent)
     if not entries:
-        raise InputError(
-            "No agent was found: Claude Code, Codex, Cursor, VS Code, Gemini or Zed; start it once, then install"
-        )
+        raise InputError(f"No agent was found: {', '.join(_AGENTS)}; start it once, then install")
     for entry in entries:
         if entry.note and not entry.is_hook:
             print(f"{entry.agent} is left out: {entry.note}")
@@ -171,9 +174,24 @@ def install(
     return _change_files(entries, "+", yes, dry_run)
 
 
-def uninstall(yes: _YesOption = False, dry_run: _DryRunOption = False, debug: DebugOption = False) -> int:
+def uninstall(
+    agent: _AgentOption = None, yes: _YesOption = False, dry_run: _DryRunOption = False, debug: DebugOption = False
+) -> int:
     """Take suffice out of the agents on this machine."""
-    return _change_files(list_entries(_load_settings().environment), "-", yes, dry_run)
+    return _change_files(_choose(list_entries(_load_settings().environment), agent), "-", yes, dry_run)
+
+
+def _choose(entries: list[Entry], names: list[str] | None) -> list[Entry]:
+    """Return the entries of the named agents, however the names are written; all without a name."""
+    known = {_fold(name): name for name in _AGENTS}
+    for name in names or ():
+        if _fold(name) not in known:
+            raise InputError(f"--agent {name} is not known; choose from {', '.join(_AGENTS)}")
+    return [entry for entry in entries if not names or _fold(entry.agent) in map(_fold, names)]
+
+
+def _fold(name: str) -> str:
+    return name.lower().replace(" ", "").replace("-", "")
 
 
 def _change_files(entries: list[Entry], sign: Literal["+", "-"], yes: bool, dry_run: bool) -> int:

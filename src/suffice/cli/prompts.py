@@ -10,11 +10,28 @@ from suffice import settings
 from suffice.cli.options import DebugOption
 from suffice.errors import InputError
 
-prompts_app = typer.Typer(help="List, show and compare prompts, which you can replace.", no_args_is_help=True)
+prompts_app = typer.Typer(help="List, show and compare prompts, which you can replace.", invoke_without_command=True)
 
 _NameArgument = Annotated[
     str, typer.Argument(help="The prompt, such as draft or writing/prose.", metavar="NAME", show_default=False)
 ]
+
+
+@prompts_app.callback()
+def main(
+    context: typer.Context,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            help="Show the prompts of a recorded run as the language model got them: the beginning of its id, or 'last'.",
+            metavar="RUN",
+        ),
+    ] = None,
+) -> None:
+    if run is not None:
+        _print_sent(run)
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @prompts_app.command("list")
@@ -68,14 +85,7 @@ def diff(
         print("\n".join(lines))
 
 
-@prompts_app.command()
-def sent(
-    run: Annotated[
-        str, typer.Argument(help="A recorded run, or the beginning of its id; 'last' is the newest.", metavar="RUN")
-    ] = "last",
-    debug: DebugOption = False,
-) -> None:
-    """Show the prompts of a recorded run as the language model got them."""
+def _print_sent(run: str) -> None:
     from suffice.storage.runs import EVENTS_FILE, find_run_dir
     from suffice.text.tokens import estimate_tokens
 
