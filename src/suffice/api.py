@@ -25,7 +25,7 @@ from suffice.gates.base import Gate
 from suffice.gates.coverage import coverage
 from suffice.gates.parse import parse_gate
 from suffice.models.base import Model, has_price, is_language_model, supports_vision
-from suffice.models.breadth import is_open, read_breadth
+from suffice.models.breadth import read_breadth
 from suffice.models.capability import ModelProfile, make_profile
 from suffice.models.embeddings import embed_static
 from suffice.options import ALIASES, OPTIONS, Docs, RunOptions, resolve_aliases
@@ -35,7 +35,7 @@ from suffice.search.base import RankedScope, ScopeSearch, Search
 from suffice.search.engines.address import is_address, remove_secrets
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
 from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose_skills, merge_options, validate_skills
-from suffice.state.survey import DEEP_TARGET, DEFAULT_TARGET, Survey
+from suffice.state.survey import DEEP_TARGET, DEFAULT_TARGET
 from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
@@ -305,13 +305,9 @@ async def _read_breadth(
     breadth = given or read_breadth(task)
     if any(_GATHERING_HOOKS & set(one.skill.hooks) for one in active):
         return given or "narrow", None
-    may_be_broad = breadth != "narrow" or (given is None and is_open(task)) or options.strategy == "survey"
-    if not (may_be_broad and isinstance(search, ScopeSearch)):
+    if (breadth == "narrow" and options.strategy != "survey") or not isinstance(search, ScopeSearch):
         return breadth, None
-    ranked = await search.rank_all(task)
-    if given is None and ranked is not None:
-        breadth = read_breadth(task, Survey(ranked).file_scores)
-    return breadth, ranked
+    return breadth, await search.rank_all(task)
 
 
 def _is_worth_patience(task: str, model: Model, profile: ModelProfile, scope: SearchScope) -> bool:

@@ -1,15 +1,14 @@
 """Read how broad a question is: one fact (narrow), everything of a kind (list), or research (broad).
 
 The question decides: a logistic regression over its wording and its embedding, fitted on questions written for it (``python -m
-training.breadth.fit``). Where that leaves it open, the files do: a narrow question has one peak of relevance, a broad one a
-plateau over many files. In doubt a question is narrow: a short answer to a broad question costs one more question, a long
+training.breadth.fit``). How relevance falls off over the files was tried and withdrawn: many narrow questions have a plateau too
+(bench/breadth.md). In doubt a question is narrow: a short answer to a broad question costs one more question, a long
 report on a narrow one hides its answer. It knows English only; other questions are narrow unless the user says otherwise.
 """
 
 import json
 import math
 import re
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -20,9 +19,7 @@ from suffice.text.languages import ENGLISH, detect_language
 from suffice.types import BREADTHS, Breadth
 
 _WEIGHTS = Path(__file__).with_name("breadth.json")
-_MIN_BROAD, _OPEN = 0.5, 0.25  # From the first on a question is broad; from the second on the files may make it so.
-_PLATEAU_FILES = 5  # So many files …
-_PLATEAU_SHARE = 0.8  # … are at least so near the question as the nearest.
+_MIN_BROAD = 0.5
 _TOKEN = re.compile(r"[a-z]+(?:['’][a-z]+)?|\d+|[`\"“_/=]")
 _FIRST_WORDS = 4
 
@@ -59,8 +56,8 @@ def estimate_breadth(question: str) -> dict[Breadth, float]:
     return {breadth: power / sum(powers) for breadth, power in zip(BREADTHS, powers, strict=True)}
 
 
-def read_breadth(question: str, file_scores: Sequence[float] = ()) -> Breadth:
-    """Return how broad a question is. ``file_scores`` say how near each file is to it, the nearest first.
+def read_breadth(question: str) -> Breadth:
+    """Return how broad a question is.
 
     >>> [read_breadth(text) for text in ("Who built the mill?", "Which mills use solar power?", "What is known about mills?")]
     ['narrow', 'list', 'broad']
@@ -68,21 +65,6 @@ def read_breadth(question: str, file_scores: Sequence[float] = ()) -> Breadth:
     if detect_language(question) not in (None, ENGLISH):
         return "narrow"
     likely = estimate_breadth(question)
-    if likely["broad"] >= _MIN_BROAD or (likely["broad"] >= _OPEN and has_plateau(file_scores)):
+    if likely["broad"] >= _MIN_BROAD:
         return "broad"
     return "list" if likely["list"] >= likely["narrow"] else "narrow"
-
-
-def is_open(question: str) -> bool:
-    """Whether the wording leaves it to the files if a question is broad."""
-    return _OPEN <= estimate_breadth(question)["broad"] < _MIN_BROAD
-
-
-def has_plateau(file_scores: Sequence[float]) -> bool:
-    """Whether several files are about as near as the nearest.
-
-    >>> has_plateau([0.6, 0.58, 0.55, 0.55, 0.5]), has_plateau([0.6, 0.3, 0.3, 0.2, 0.2])
-    (True, False)
-    """
-    near = [score for score in file_scores if score >= _PLATEAU_SHARE * max(file_scores)]
-    return len(near) >= _PLATEAU_FILES

@@ -66,11 +66,6 @@ class Survey:
         self._words: list[frozenset[str]] | None = None
 
     @property
-    def file_scores(self) -> list[float]:
-        """How relevant each file is, best first."""
-        return sorted(self._files.values(), reverse=True)
-
-    @property
     def size(self) -> int:
         """The number of passages in scope."""
         return len(self.passages)
