@@ -3,6 +3,7 @@
 python -m bench.breadth --classify FILE                        questions with their kind; prints only the table of confusion
 python -m bench.breadth --screening FOLDER                     records with expert labels: reading teaches the ranking
 python -m bench.breadth --topics FILE --corpora FOLDER         all sections of documentation on a topic: nothing is judged
+python -m bench.breadth --absence FILE --corpora FOLDER        what the reader misses, and what refusals say; figures only
 python -m bench.breadth --drbench FOLDER [--work FOLDER] [--tasks A,B]   files with an insight, as bench.peers knows them
 
 Estimates are compared with the truth after every round. *Bias* is estimate minus truth; an interval *holds* if the truth lies
@@ -198,6 +199,48 @@ async def _run_topics(path: Path, corpora: Path) -> str:
     return "\n".join([*lines, "", f"Fitted on all: BIAS, SLOPE = {bias:.2f}, {slope:.2f}"])
 
 
+def run_absence(path: Path, corpora: Path) -> str:
+    """Return how often the reader recognises a passage with the answer, and the bounds that refusals state."""
+    return asyncio.run(_run_absence(path, corpora))
+
+
+async def _run_absence(path: Path, corpora: Path) -> str:
+    from suffice import research
+    from suffice.engine.absence import MIN_PROBABILITY
+    from suffice.models.reader import get_reader
+
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    passages: dict[str, list[Passage]] = {}
+    best: list[float] = []
+    bounds: dict[bool, list[float]] = {True: [], False: []}
+    refused: Counter[bool] = Counter()
+    for row in rows:
+        folder, where = corpora / row["corpus"], row.get("where")
+        if row["corpus"] not in passages:
+            search = await CorpusSearch.open([folder], cache_dir=None)
+            passages[row["corpus"]] = await search.list_passages(search.size) or []
+        if where:
+            start = _fold(re.sub(r"\W+", " ", where["sentence"]))[:60]
+            texts = [
+                f"{one.title}\n{one.text}"
+                for one in passages[row["corpus"]]
+                if one.place.path.endswith(where["file"]) and start in _fold(re.sub(r"\W+", " ", one.text))
+            ]
+            best += [max(found.probability for found in get_reader().read(row["question"], texts))] if texts else []
+        report = await research(row["question"], docs=folder, model="extractive", breadth="narrow")
+        if not report.final_answer:
+            refused[bool(where)] += 1
+            bounds[bool(where)] += [report.stop.absence.at_most] if report.stop.absence else []
+    found = sum(probability >= MIN_PROBABILITY for probability in best)
+    lines = [f"The reader recognises {found} of {len(best)} passages with the answer.", ""]
+    lines += ["| the answer is | refused | a bound is stated | median bound | lowest |", "|---|--:|--:|--:|--:|"]
+    for is_there, name in ((False, "absent"), (True, "there")):
+        own = sorted(bounds[is_there])
+        shown = f"{own[len(own) // 2]:.2f} | {own[0]:.2f}" if own else "– | –"
+        lines.append(f"| {name} | {refused[is_there]} | {len(own)} | {shown} |")
+    return "\n".join(lines)
+
+
 def _label(wanted: set[str], partly: set[str]) -> Callable[[Passage], bool | None]:
     return lambda passage: True if passage.id in wanted else None if passage.id in partly else False
 
@@ -265,7 +308,8 @@ def main() -> None:
     parser.add_argument("--classify", type=Path, help="questions with their kind, one JSON object a line")
     parser.add_argument("--screening", type=Path, help="the folder of the screening sets")
     parser.add_argument("--topics", type=Path, help="questions with their sections; corpora.json lies beside it")
-    parser.add_argument("--corpora", type=Path, help="where the documents of --topics are unpacked")
+    parser.add_argument("--absence", type=Path, help="questions with the sentence that answers them, or none")
+    parser.add_argument("--corpora", type=Path, help="where the documents of --topics and --absence are unpacked")
     parser.add_argument("--drbench", type=Path, help="the folder with tasks.tar.gz")
     parser.add_argument("--work", type=Path, help="where the tasks are unpacked (default: a temporary folder)")
     parser.add_argument("--tasks", default="", help="ids of tasks, with commas between them (default: all)")
@@ -278,6 +322,8 @@ def main() -> None:
         if options.corpora is None:
             parser.error("--topics needs --corpora FOLDER")
         print(run_topics(options.topics, options.corpora))
+    if options.absence:
+        print(run_absence(options.absence, options.corpora or parser.error("--absence needs --corpora FOLDER")))
     if options.drbench:
         print(run_drbench(options.drbench, options.work, [name for name in options.tasks.split(",") if name]))
 

@@ -1,4 +1,4 @@
-"""Relevance of everything in scope: the cut, feedback, learning from what was judged, and the share that was seen."""
+"""Relevance of everything in scope: feedback, learning from what was judged, and the share that was seen."""
 
 import numpy as np
 import pytest
@@ -6,19 +6,12 @@ import pytest
 from suffice.measure.relevance import (
     calibrate,
     estimate_share,
-    find_cut,
     learn_scores,
     move_scores,
     standardize,
     to_probabilities,
 )
 from suffice.measure.richness import SightingCounter
-
-
-def test_the_cut_lies_between_two_groups() -> None:
-    assert 0.3 < find_cut([0.1, 0.15, 0.2, 0.25, 0.7, 0.75]) < 0.7
-    assert find_cut([0.4, 0.4]) == 0.4
-    assert find_cut([]) == 0.0
 
 
 def test_the_ranking_moves_towards_what_is_relevant() -> None:

@@ -1,6 +1,5 @@
 """Rank everything in scope by relevance, and estimate how much of what is relevant has been read.
 
-    Otsu (1979): the cut of sorted values that makes the variance between both parts largest
     Rocchio (1971): the query moves towards what was found relevant, q' = q + β · mean(relevant)
     share seen = Σ p(read) / Σ p(all), p the calibrated probability that a passage is relevant
 
@@ -32,24 +31,6 @@ class Share(NamedTuple):
     share: float
     low: float
     high: float
-
-
-def find_cut(values: Sequence[float]) -> float:
-    """Return the threshold between the upper and the lower part of values by Otsu's rule; the lowest value if all are equal.
-
-    >>> find_cut([0.1, 0.2, 0.9, 0.8])
-    0.5
-    """
-    ranked = sorted(values, reverse=True)
-    total, above = sum(ranked), 0.0
-    best, cut = 0.0, ranked[-1] if ranked else 0.0
-    for count, value in enumerate(ranked[:-1], 1):
-        above += value
-        below = len(ranked) - count
-        between = count * below * (above / count - (total - above) / below) ** 2
-        if between > best + 1e-12:
-            best, cut = between, (value + ranked[count]) / 2
-    return cut
 
 
 def move_scores(

@@ -21,8 +21,8 @@ from suffice.report.markdown import (
     NO_ANSWER_TEXT,
     build_bill,
     describe_lack,
-    describe_missing,
     describe_partly,
+    describe_refusal,
     describe_restated,
     format_usage,
 )
@@ -213,7 +213,8 @@ def _render_excerpt(excerpt: Excerpt, renderer: MarkdownRenderer) -> str:
 
 
 def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
-    if not report.closest:
+    refusal = describe_refusal(report)
+    if not refusal and not report.closest:
         return ""
     cards = "".join(
         f'<figure class="excerpt"><figcaption><bdi>{_escape(passage.title, 160)}</bdi> · '
@@ -226,11 +227,10 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
         + "</figure>"
         for passage in report.closest
     )
-    missing = describe_missing(report.closest)
     return _render_section(
         "closest",
-        "The closest passages, which do not answer the question",
-        (f"<p>{_escape(missing)}</p>" if missing else "") + cards,
+        "The closest passages, which do not answer the question" if report.closest else "What was read",
+        (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards,
     )
 
 

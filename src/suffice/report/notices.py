@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from suffice.claims.reasons import describe_reason
 from suffice.report.wording import PARTLY_NOTICE
 from suffice.text.markdown import escape_markdown
-from suffice.types import Coverage, Disagreement, Notice, RemovedClaim, Span
+from suffice.types import Absence, Coverage, Disagreement, Notice, RemovedClaim, Span
 
 NOTICE_TEXT = {
     "broad": "Read as a broad question: what the sources say on it, not one answer (--breadth narrow asks for one).",
@@ -66,6 +66,16 @@ def describe_coverage(coverage: Coverage) -> str:
     between = f" ({low}–{high} %)" if high > low else ""
     read = f"Read {coverage.files_read:,} of {coverage.files:,} {'file' if coverage.files == 1 else 'files'}."
     return f"{read} An estimated {share} %{between} of what they say on this was read for this report."
+
+
+def describe_absence(absence: Absence) -> str:
+    """Say what was read before a question was refused, and how much of the rest can answer it."""
+    read, rest = f"All {absence.passages:,} passages", "them"
+    if absence.read + absence.sampled < absence.passages:
+        read = f"The {absence.read:,} nearest of {absence.passages:,} passages and {absence.sampled:,} drawn at random"
+        rest = "the rest"
+    bound = f"at most {100 * absence.at_most:.2g} % of {rest} can state it ({absence.confidence:.0%})"
+    return f"No passage states this. {read} were read; {bound}, what the reader misses included."
 
 
 def _quote(span: Span, date: str) -> str:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
+from statistics import fmean
 
 from suffice.measure.relevance import (
     BIAS,
@@ -16,7 +17,6 @@ from suffice.measure.relevance import (
     Share,
     calibrate,
     estimate_share,
-    find_cut,
     learn_scores,
     mean_of_best,
     move_scores,
@@ -120,13 +120,14 @@ class Survey:
         return sorted(read, key=lambda passage: -self.nearness.get(passage.id, 0.0))[:_NEAREST]
 
     def list_relevant_files(self, evidence: Iterable[Passage]) -> list[list[Passage]]:
-        """Return the files that matter, best first, each as its passages in the evidence."""
-        cut = find_cut(list(self._files.values()))
+        """Return the files that are nearer to the question than files are on average, best first, each as its passages in
+        the evidence."""
+        least = fmean(self._files.values())
         read: dict[str, list[Passage]] = defaultdict(list)
         for passage in evidence:
             read[passage.place.path].append(passage)
-        chosen = [path for path in sorted(self._files, key=lambda path: -self._files[path]) if self._files[path] >= cut]
-        return [read[path] for path in chosen if read[path]]
+        near = [path for path, score in self._files.items() if score >= least and read[path]]
+        return [read[path] for path in sorted(near, key=lambda path: -self._files[path])]
 
 
 def _list_terms(passage: Passage) -> frozenset[str]:
