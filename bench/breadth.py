@@ -18,11 +18,14 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from suffice.gates.base import Gate
+from suffice.gates.coverage import coverage
+from suffice.gates.limits import fixed
 from suffice.measure import relevance
 from suffice.models.breadth import read_breadth
 from suffice.models.embeddings import embed_static, get_minilm
@@ -43,6 +46,7 @@ class Round:
     total: int
     truth: float
     estimate: relevance.Share
+    relevant: int
 
 
 def classify(path: Path) -> str:
@@ -69,7 +73,7 @@ def read_on(survey: Survey, relevant: Callable[[Passage], bool | None], *, judge
         if judges:
             survey.judge({passage.id: bool(labels[passage.id]) for passage in batch})
         truth = sum(labels[id] is True for id in read) / total
-        yield Round(len(read), len(labels), truth, survey.estimate())
+        yield Round(len(read), len(labels), truth, survey.estimate(), total)
 
 
 def summarize(runs: Sequence[Sequence[Round]]) -> str:
@@ -82,6 +86,51 @@ def summarize(runs: Sequence[Sequence[Round]]) -> str:
         f"{fmean(errors):+.3f} | {fmean(map(abs, errors)):.3f} | {fmean(holds):.2f} | "
         f"{fmean(stop.truth for stop in stops):.2f} | {fmean(stop.read / stop.total for stop in stops):.2f}"
     )
+
+
+def compare_stops(runs: Sequence[Sequence[Round]]) -> str:
+    """Return what ``coverage`` reaches and reads beside a fixed number of rounds of the same cost, and an oracle.
+
+    The gate itself judges the readings of each round, as in a replay.
+    """
+
+    def stop(run: Sequence[Round], gate: Gate) -> Round:
+        readings = [{"relevance.seen": one.estimate.share, "spend.rounds": n} for n, one in enumerate(run, 1)]
+        verdicts = (gate.judge(readings[: n + 1]) for n in range(len(run)))
+        return next((one for one, verdict in zip(run, verdicts, strict=True) if verdict.stop), run[-1])
+
+    lines = ["| stop | recall | runs with a recall of .9 | passages read | of all |", "|---|--:|--:|--:|--:|"]
+
+    def add(name: str, ends: Sequence[Round]) -> float:
+        cost = fmean(end.read for end in ends)
+        reached = sum(end.truth >= TARGET for end in ends)
+        share = fmean(end.read / end.total for end in ends)
+        lines.append(
+            f"| {name} | {fmean(end.truth for end in ends):.2f} | {reached} of {len(ends)} | {cost:.0f} | {share:.2f} |"
+        )
+        return cost
+
+    fixed_ends = {k: [stop(run, fixed(k)) for run in runs] for k in range(1, max(map(len, runs)) + 1)}
+    for target in (0.8, TARGET, 0.98):
+        cost = add(f"`coverage({target:g})`", [stop(run, coverage(target)) for run in runs])
+        k = min(fixed_ends, key=lambda k: abs(fmean(end.read for end in fixed_ends[k]) - cost))
+        add(f"`fixed({k})`, about the same cost", fixed_ends[k])
+    add("oracle: recall of .9", [next(one for one in run if one.truth >= TARGET) for run in runs])
+    return "\n".join(lines)
+
+
+def count_missing(runs: Sequence[Sequence[Round]]) -> str:
+    """Return how many more a list would call likely where ``coverage`` stops, and how many there are."""
+    ends = [next((one for one in run if one.estimate.share >= TARGET), run[-1]) for run in runs]
+    likely, most = (
+        [one.truth * one.relevant * (1 / share - 1) for one, share in pairs]
+        for pairs in ([(one, one.estimate.share) for one in ends], [(one, one.estimate.low) for one in ends])
+    )
+    true = [one.relevant * (1 - one.truth) for one in ends]
+    holds = sum(real <= round(bound) for real, bound in zip(true, most, strict=True))
+    found = fmean(one.truth * one.relevant for one in ends)
+    more = f"{fmean(likely):.1f} more likely, {fmean(true):.1f} true"
+    return f"{found:.1f} found, {more}; the upper figure holds {holds} of {len(ends)}"
 
 
 HEAD = (
@@ -144,7 +193,7 @@ def fit_interval(runs: Sequence[Sequence[Round]]) -> float:
 def replace_interval(one: Round) -> Round:
     """Return a round with the interval that holds now."""
     share = one.estimate.share
-    return Round(one.read, one.total, one.truth, relevance.estimate_share(share, 1 - share))
+    return replace(one, estimate=relevance.estimate_share(share, 1 - share))
 
 
 def find_recall(run: Sequence[Round]) -> int:
@@ -179,7 +228,7 @@ async def _run_topics(path: Path, corpora: Path) -> str:
         assert scope is not None, "the documents are in English"
         wanted, partly = (_find_passages(row[key], corpora / name, scope.passages) for key in ("sections", "partly"))
         found.append((name, Survey(scope, BATCH), _label(wanted, partly)))
-    lines = [HEAD]
+    lines, everything = [HEAD], list[list[Round]]()
     names = sorted(scopes)
     for own, fitted in ((names[::2], names[1::2]), (names[1::2], names[::2])):
         held = relevance.BIAS, relevance.SLOPE
@@ -191,11 +240,13 @@ async def _run_topics(path: Path, corpora: Path) -> str:
                 runs.append(
                     await asyncio.to_thread(lambda one=survey, how=label: list(read_on(one, how, judges=False)))
                 )  # type: ignore[misc]
+        everything += runs
         lines.append(
             f"| {', '.join(own)} (p = σ({bias:.2f} + {slope:.2f} z), fitted on the others) | {summarize(runs)} |"
         )
         relevance.BIAS, relevance.SLOPE = held
     bias, slope = _fit([(survey, label) for _, survey, label in found])
+    lines += ["", compare_stops(everything), "", f"As a list: {count_missing(everything)}."]
     return "\n".join([*lines, "", f"Fitted on all: BIAS, SLOPE = {bias:.2f}, {slope:.2f}"])
 
 
@@ -292,7 +343,7 @@ def run_drbench(data: Path, work: Path | None, tasks: Sequence[str]) -> str:
             scope = asyncio.run(_rank_folder(task.folder, task.question))
             label = lambda one, gold=gold: Path(one.place.path).name in gold  # noqa: E731
             runs.append(list(read_on(Survey(scope, 20), label, judges=False)))
-    return f"{HEAD}\n| {len(runs)} tasks | {summarize(runs)} |"
+    return f"{HEAD}\n| {len(runs)} tasks | {summarize(runs)} |\n\n{compare_stops(runs)}"
 
 
 async def _rank_folder(folder: Path, question: str) -> RankedScope:

@@ -28,7 +28,7 @@ from suffice.report.markdown import (
 )
 from suffice.report.notices import (
     COVERAGE_HEADING,
-    describe_coverage,
+    describe_completeness,
     describe_notice,
     describe_removed,
     render_disagreements,
@@ -513,9 +513,8 @@ def _render_fold(anchor: str, title: str, content: str) -> str:
 
 
 def _render_coverage(report: Report) -> str:
-    if report.stop.coverage is None or not report.final_answer:
-        return ""
-    return _render_section("coverage", COVERAGE_HEADING, f"<p>{_escape(describe_coverage(report.stop.coverage))}</p>")
+    text = describe_completeness(report)
+    return _render_section("coverage", COVERAGE_HEADING, f"<p>{_escape(text)}</p>") if text else ""
 
 
 def _render_list_section(anchor: str, title: str, items: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
-from suffice.report.notices import COVERAGE_HEADING, describe_absence, describe_coverage, describe_removed
+from suffice.report.notices import COVERAGE_HEADING, describe_absence, describe_completeness, describe_removed
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
@@ -237,9 +237,9 @@ def _render_sources(report: Report) -> Iterable[str]:
 
 
 def _render_coverage(report: Report) -> Iterable[str]:
-    if report.stop.coverage is not None and report.final_answer:
+    if text := describe_completeness(report):
         yield f"## {COVERAGE_HEADING}"
-        yield _to_line(describe_coverage(report.stop.coverage))
+        yield _to_line(text)
 
 
 def _render_computations(report: Report) -> Iterable[str]:
