@@ -16,12 +16,17 @@ import gzip
 import json
 import re
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import log
 from pathlib import Path
+from random import Random
 from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from suffice.gates.base import Gate
 from suffice.gates.coverage import coverage
@@ -32,10 +37,16 @@ from suffice.models.embeddings import embed_static, get_minilm
 from suffice.search.base import RankedScope
 from suffice.search.corpus.search import CorpusSearch, score_all
 from suffice.state.survey import Survey
+from suffice.text.entities import stem_words
 from suffice.types import BREADTHS, Passage, Place, Query
 
 BATCH = 50
 TARGET = 0.9
+_PRESUMED = 300
+_SMOOTHING = 0.02
+_LEARNED_WEIGHT, _HALF_LEARNED = 3.0, 25
+_NEWTON_STEPS = 20
+_CALIBRATION_BATCHES = 6  # The probabilities follow what the latest batches held.
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +73,101 @@ def classify(path: Path) -> str:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def read_on(survey: Survey, relevant: Callable[[Passage], bool | None], *, judges: bool) -> Iterator[Round]:
-    """Read until nothing is left; with ``judges`` each passage is judged when it was read. ``None``: counts as neither."""
+def learn_scores(
+    scores: "np.ndarray", words: Sequence[Collection[str]], judged: Mapping[int, bool], seed: int = 0
+) -> "np.ndarray":
+    """Return standardized scores moved by what was judged: log-odds of each word in relevant and other texts (naive Bayes).
+
+    Texts drawn at random from those not judged count as not relevant (Cormack and Grossman 2015). The more relevant ones were
+    judged, the more their words weigh against the similarity to the question.
+    """
+    relevant = [row for row, is_relevant in judged.items() if is_relevant]
+    unjudged = [row for row in range(len(words)) if row not in judged]
+    if not relevant:
+        return scores
+    drawn = Random(seed).sample(unjudged, min(_PRESUMED, len(unjudged)))
+    others = [*(row for row, is_relevant in judged.items() if not is_relevant), *drawn]
+    counts = Counter(word for own in words for word in set(own))
+    total = len(words)
+    weights = {word: log(total / count) for word, count in counts.items() if 3 <= count <= total / 2}
+    lengths = [sum(weights.get(word, 0.0) ** 2 for word in set(own)) ** 0.5 or 1.0 for own in words]
+
+    def add_up(rows: Sequence[int]) -> dict[str, float]:
+        sums: dict[str, float] = defaultdict(lambda: _SMOOTHING)
+        for row in rows:
+            for word in set(words[row]) & weights.keys():
+                sums[word] += weights[word] / lengths[row]
+        return sums
+
+    with_it, without = add_up(relevant), add_up(others)
+    totals = [sum(sums.values()) + _SMOOTHING * (len(weights) - len(sums)) for sums in (with_it, without)]
+    odds = {word: log(with_it[word] / totals[0]) - log(without[word] / totals[1]) for word in weights}
+    learned = np.array(
+        [
+            sum(odds[word] * weights[word] for word in set(own) if word in weights) / length
+            for own, length in zip(words, lengths, strict=True)
+        ]
+    )
+    weight = _LEARNED_WEIGHT * len(relevant) / (len(relevant) + _HALF_LEARNED)
+    moved: np.ndarray = scores + weight * relevance.standardize(learned)
+    return moved
+
+
+def calibrate(scores: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
+    """Return bias and slope of the probability of relevance, from the scores before reading and what was found (Platt)."""
+    x, y = np.array(scores, float), np.array(labels, float)
+    prior, strength = np.array([-2.5, 1.0]), np.array([0.2, 1.0])
+    rows = np.stack([np.ones_like(x), x], axis=1)
+    weights = prior.copy()
+    for _ in range(_NEWTON_STEPS):
+        p = relevance.to_probabilities(x, *weights)
+        gradient = rows.T @ (y - p) - strength * (weights - prior)
+        hessian = (rows * (p * (1 - p))[:, None]).T @ rows + np.diag(strength)
+        weights = weights + np.linalg.solve(hessian, gradient)
+    return float(weights[0]), max(0.05, float(weights[1]))
+
+
+class JudgedSurvey(Survey):
+    """A survey that is told which passages that were read are relevant: their words move the ranking and the estimate."""
+
+    def __init__(self, scope: RankedScope, batch_size: int) -> None:
+        super().__init__(scope, batch_size)
+        self._prior = self.scores
+        self._rows = {passage.id: row for row, passage in enumerate(scope.passages)}
+        self._judged: dict[int, bool] = {}
+        self._words = [_list_terms(passage) for passage in self.passages]
+
+    def judge(self, relevant: Mapping[str, bool]) -> None:
+        """Take over which passages are relevant, by id."""
+        self._judged |= {self._rows[id]: is_relevant for id, is_relevant in relevant.items()}
+        self.scores = learn_scores(self._prior, self._words, self._judged)
+        recent = [row for row in self._read if row in self._judged][-_CALIBRATION_BATCHES * self.batch_size :]
+        self.calibration = calibrate([self._read[row] for row in recent], [self._judged[row] for row in recent])
+
+    def estimate(self) -> relevance.Share:
+        """Return the share of what is relevant that was read: of what was judged, and of the rest by its probability."""
+        if not self._judged:
+            return super().estimate()
+        probabilities = relevance.to_probabilities(self.scores, *self.calibration)
+        left = float(sum(probabilities[row] for row in range(self.size) if row not in self._read))
+        return relevance.estimate_share(sum(self._judged.values()), left)
+
+
+def _list_terms(passage: Passage) -> frozenset[str]:
+    """Return the words and pairs of words of a passage."""
+    stems = stem_words(f"{passage.title} {passage.text}")
+    return frozenset((*stems, *(f"{one} {other}" for one, other in pairwise(stems))))
+
+
+def read_on(survey: Survey, relevant: Callable[[Passage], bool | None]) -> Iterator[Round]:
+    """Read until nothing is left; a ``JudgedSurvey`` judges each passage when it was read. ``None``: counts as neither."""
     labels = {passage.id: relevant(passage) for passage in survey.passages}
     total = sum(label is True for label in labels.values())
     read: set[str] = set()
     while survey.left:
         batch = asyncio.run(survey(Query(""), survey.batch_size))
         read.update(passage.id for passage in batch)
-        if judges:
+        if isinstance(survey, JudgedSurvey):
             survey.judge({passage.id: bool(labels[passage.id]) for passage in batch})
         truth = sum(labels[id] is True for id in read) / total
         yield Round(len(read), len(labels), truth, survey.estimate(), total)
@@ -150,8 +247,8 @@ def run_screening(folder: Path) -> str:
         scopes[path.name.removesuffix(".jsonl.gz")] = _rank_records(lines[0]["question"], lines[1:])
     plain, learned = {}, {}
     for name, (scope, gold) in scopes.items():
-        plain[name] = list(read_on(Survey(scope, BATCH), lambda one, gold=gold: one.id in gold, judges=False))  # type: ignore[misc]
-        learned[name] = list(read_on(Survey(scope, BATCH), lambda one, gold=gold: one.id in gold, judges=True))  # type: ignore[misc]
+        plain[name] = list(read_on(Survey(scope, BATCH), lambda one, gold=gold: one.id in gold))  # type: ignore[misc]
+        learned[name] = list(read_on(JudgedSurvey(scope, BATCH), lambda one, gold=gold: one.id in gold))  # type: ignore[misc]
     lines = [HEAD.replace("| set |", "| set, each record judged when it is read |")]
     for name in scopes:
         others = [run for other, run in learned.items() if other != name]
@@ -178,8 +275,6 @@ def run_screening(folder: Path) -> str:
 
 def fit_interval(runs: Sequence[Sequence[Round]]) -> float:
     """Return how far the log-odds are off at most, for four of five rounds."""
-    from math import log
-
     errors = []
     for run in runs:
         for one in run:
@@ -237,9 +332,7 @@ async def _run_topics(path: Path, corpora: Path) -> str:
         for name, survey, label in found:
             if name in own:
                 survey.calibration = bias, slope
-                runs.append(
-                    await asyncio.to_thread(lambda one=survey, how=label: list(read_on(one, how, judges=False)))
-                )  # type: ignore[misc]
+                runs.append(await asyncio.to_thread(lambda one=survey, how=label: list(read_on(one, how))))  # type: ignore[misc]
         everything += runs
         lines.append(
             f"| {', '.join(own)} (p = σ({bias:.2f} + {slope:.2f} z), fitted on the others) | {summarize(runs)} |"
@@ -304,7 +397,7 @@ def _fit(sets: Sequence[tuple[Survey, Callable[[Passage], bool | None]]]) -> tup
             if (is_relevant := label(passage)) is not None:
                 scores.append(float(score))
                 labels.append(is_relevant)
-    return relevance.calibrate(scores, labels)
+    return calibrate(scores, labels)
 
 
 def _find_passages(sections: Sequence[dict[str, str]], folder: Path, passages: Sequence[Passage]) -> set[str]:
@@ -342,7 +435,7 @@ def run_drbench(data: Path, work: Path | None, tasks: Sequence[str]) -> str:
             gold = {fact.file for fact in task.facts if fact.is_insight}
             scope = asyncio.run(_rank_folder(task.folder, task.question))
             label = lambda one, gold=gold: Path(one.place.path).name in gold  # noqa: E731
-            runs.append(list(read_on(Survey(scope, 20), label, judges=False)))
+            runs.append(list(read_on(Survey(scope, 20), label)))
     return f"{HEAD}\n| {len(runs)} tasks | {summarize(runs)} |\n\n{compare_stops(runs)}"
 
 

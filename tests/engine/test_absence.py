@@ -41,7 +41,7 @@ def test_a_refusal_says_what_was_read_and_what_can_be_left(folder: Path) -> None
     assert absence.read + absence.sampled == 61
     assert 0 < absence.at_most < 1
     assert absence.confidence == 0.95
-    sentence = "No passage states this. All 61 passages were read; at most"
+    sentence = "No passage was found to state this. All 61 passages were read; at most"
     assert sentence in render_markdown(report)
     assert sentence in render_html(report)
     assert report_json.loads(report_json.dumps(report)).stop.absence == absence

@@ -87,7 +87,7 @@ def describe_absence(absence: Absence) -> str:
         read = f"The {absence.read:,} nearest of {absence.passages:,} passages and {absence.sampled:,} drawn at random"
         rest = "the rest"
     bound = f"at most {100 * absence.at_most:.2g} % of {rest} can state it ({absence.confidence:.0%})"
-    return f"No passage states this. {read} were read; {bound}, what the reader misses included."
+    return f"No passage was found to state this. {read} were read; {bound}, what the reader misses included."
 
 
 def _quote(span: Span, date: str) -> str:
