@@ -3,6 +3,7 @@
 python -m bench.breadth --classify FILE                        questions with their kind; prints only the table of confusion
 python -m bench.breadth --screening FOLDER                     records with expert labels: reading teaches the ranking
 python -m bench.breadth --topics FILE --corpora FOLDER         all sections of documentation on a topic: nothing is judged
+python -m bench.breadth --absence FILE --corpora FOLDER        what the reader misses, and what refusals say; figures only
 python -m bench.breadth --drbench FOLDER [--work FOLDER] [--tasks A,B]   files with an insight, as bench.peers knows them
 
 Estimates are compared with the truth after every round. *Bias* is estimate minus truth; an interval *holds* if the truth lies
@@ -15,23 +16,37 @@ import gzip
 import json
 import re
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import log
 from pathlib import Path
+from random import Random
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
+from suffice.gates.base import Gate
+from suffice.gates.coverage import coverage
+from suffice.gates.limits import fixed
 from suffice.measure import relevance
 from suffice.models.breadth import read_breadth
 from suffice.models.embeddings import embed_static, get_minilm
 from suffice.search.base import RankedScope
 from suffice.search.corpus.search import CorpusSearch, score_all
 from suffice.state.survey import Survey
+from suffice.text.entities import stem_words
 from suffice.types import BREADTHS, Passage, Place, Query
 
 BATCH = 50
 TARGET = 0.9
+_PRESUMED = 300
+_SMOOTHING = 0.02
+_LEARNED_WEIGHT, _HALF_LEARNED = 3.0, 25
+_NEWTON_STEPS = 20
+_CALIBRATION_BATCHES = 6  # The probabilities follow what the latest batches held.
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +57,7 @@ class Round:
     total: int
     truth: float
     estimate: relevance.Share
+    relevant: int
 
 
 def classify(path: Path) -> str:
@@ -57,18 +73,104 @@ def classify(path: Path) -> str:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def read_on(survey: Survey, relevant: Callable[[Passage], bool | None], *, judges: bool) -> Iterator[Round]:
-    """Read until nothing is left; with ``judges`` each passage is judged when it was read. ``None``: counts as neither."""
+def learn_scores(
+    scores: "np.ndarray", words: Sequence[Collection[str]], judged: Mapping[int, bool], seed: int = 0
+) -> "np.ndarray":
+    """Return standardized scores moved by what was judged: log-odds of each word in relevant and other texts (naive Bayes).
+
+    Texts drawn at random from those not judged count as not relevant (Cormack and Grossman 2015). The more relevant ones were
+    judged, the more their words weigh against the similarity to the question.
+    """
+    relevant = [row for row, is_relevant in judged.items() if is_relevant]
+    unjudged = [row for row in range(len(words)) if row not in judged]
+    if not relevant:
+        return scores
+    drawn = Random(seed).sample(unjudged, min(_PRESUMED, len(unjudged)))
+    others = [*(row for row, is_relevant in judged.items() if not is_relevant), *drawn]
+    counts = Counter(word for own in words for word in set(own))
+    total = len(words)
+    weights = {word: log(total / count) for word, count in counts.items() if 3 <= count <= total / 2}
+    lengths = [sum(weights.get(word, 0.0) ** 2 for word in set(own)) ** 0.5 or 1.0 for own in words]
+
+    def add_up(rows: Sequence[int]) -> dict[str, float]:
+        sums: dict[str, float] = defaultdict(lambda: _SMOOTHING)
+        for row in rows:
+            for word in set(words[row]) & weights.keys():
+                sums[word] += weights[word] / lengths[row]
+        return sums
+
+    with_it, without = add_up(relevant), add_up(others)
+    totals = [sum(sums.values()) + _SMOOTHING * (len(weights) - len(sums)) for sums in (with_it, without)]
+    odds = {word: log(with_it[word] / totals[0]) - log(without[word] / totals[1]) for word in weights}
+    learned = np.array(
+        [
+            sum(odds[word] * weights[word] for word in set(own) if word in weights) / length
+            for own, length in zip(words, lengths, strict=True)
+        ]
+    )
+    weight = _LEARNED_WEIGHT * len(relevant) / (len(relevant) + _HALF_LEARNED)
+    moved: np.ndarray = scores + weight * relevance.standardize(learned)
+    return moved
+
+
+def calibrate(scores: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
+    """Return bias and slope of the probability of relevance, from the scores before reading and what was found (Platt)."""
+    x, y = np.array(scores, float), np.array(labels, float)
+    prior, strength = np.array([-2.5, 1.0]), np.array([0.2, 1.0])
+    rows = np.stack([np.ones_like(x), x], axis=1)
+    weights = prior.copy()
+    for _ in range(_NEWTON_STEPS):
+        p = relevance.to_probabilities(x, *weights)
+        gradient = rows.T @ (y - p) - strength * (weights - prior)
+        hessian = (rows * (p * (1 - p))[:, None]).T @ rows + np.diag(strength)
+        weights = weights + np.linalg.solve(hessian, gradient)
+    return float(weights[0]), max(0.05, float(weights[1]))
+
+
+class JudgedSurvey(Survey):
+    """A survey that is told which passages that were read are relevant: their words move the ranking and the estimate."""
+
+    def __init__(self, scope: RankedScope, batch_size: int) -> None:
+        super().__init__(scope, batch_size)
+        self._prior = self.scores
+        self._rows = {passage.id: row for row, passage in enumerate(scope.passages)}
+        self._judged: dict[int, bool] = {}
+        self._words = [_list_terms(passage) for passage in self.passages]
+
+    def judge(self, relevant: Mapping[str, bool]) -> None:
+        """Take over which passages are relevant, by id."""
+        self._judged |= {self._rows[id]: is_relevant for id, is_relevant in relevant.items()}
+        self.scores = learn_scores(self._prior, self._words, self._judged)
+        recent = [row for row in self._read if row in self._judged][-_CALIBRATION_BATCHES * self.batch_size :]
+        self.calibration = calibrate([self._read[row] for row in recent], [self._judged[row] for row in recent])
+
+    def estimate(self) -> relevance.Share:
+        """Return the share of what is relevant that was read: of what was judged, and of the rest by its probability."""
+        if not self._judged:
+            return super().estimate()
+        probabilities = relevance.to_probabilities(self.scores, *self.calibration)
+        left = float(sum(probabilities[row] for row in range(self.size) if row not in self._read))
+        return relevance.estimate_share(sum(self._judged.values()), left)
+
+
+def _list_terms(passage: Passage) -> frozenset[str]:
+    """Return the words and pairs of words of a passage."""
+    stems = stem_words(f"{passage.title} {passage.text}")
+    return frozenset((*stems, *(f"{one} {other}" for one, other in pairwise(stems))))
+
+
+def read_on(survey: Survey, relevant: Callable[[Passage], bool | None]) -> Iterator[Round]:
+    """Read until nothing is left; a ``JudgedSurvey`` judges each passage when it was read. ``None``: counts as neither."""
     labels = {passage.id: relevant(passage) for passage in survey.passages}
     total = sum(label is True for label in labels.values())
     read: set[str] = set()
     while survey.left:
         batch = asyncio.run(survey(Query(""), survey.batch_size))
         read.update(passage.id for passage in batch)
-        if judges:
+        if isinstance(survey, JudgedSurvey):
             survey.judge({passage.id: bool(labels[passage.id]) for passage in batch})
         truth = sum(labels[id] is True for id in read) / total
-        yield Round(len(read), len(labels), truth, survey.estimate())
+        yield Round(len(read), len(labels), truth, survey.estimate(), total)
 
 
 def summarize(runs: Sequence[Sequence[Round]]) -> str:
@@ -81,6 +183,51 @@ def summarize(runs: Sequence[Sequence[Round]]) -> str:
         f"{fmean(errors):+.3f} | {fmean(map(abs, errors)):.3f} | {fmean(holds):.2f} | "
         f"{fmean(stop.truth for stop in stops):.2f} | {fmean(stop.read / stop.total for stop in stops):.2f}"
     )
+
+
+def compare_stops(runs: Sequence[Sequence[Round]]) -> str:
+    """Return what ``coverage`` reaches and reads beside a fixed number of rounds of the same cost, and an oracle.
+
+    The gate itself judges the readings of each round, as in a replay.
+    """
+
+    def stop(run: Sequence[Round], gate: Gate) -> Round:
+        readings = [{"relevance.seen": one.estimate.share, "spend.rounds": n} for n, one in enumerate(run, 1)]
+        verdicts = (gate.judge(readings[: n + 1]) for n in range(len(run)))
+        return next((one for one, verdict in zip(run, verdicts, strict=True) if verdict.stop), run[-1])
+
+    lines = ["| stop | recall | runs with a recall of .9 | passages read | of all |", "|---|--:|--:|--:|--:|"]
+
+    def add(name: str, ends: Sequence[Round]) -> float:
+        cost = fmean(end.read for end in ends)
+        reached = sum(end.truth >= TARGET for end in ends)
+        share = fmean(end.read / end.total for end in ends)
+        lines.append(
+            f"| {name} | {fmean(end.truth for end in ends):.2f} | {reached} of {len(ends)} | {cost:.0f} | {share:.2f} |"
+        )
+        return cost
+
+    fixed_ends = {k: [stop(run, fixed(k)) for run in runs] for k in range(1, max(map(len, runs)) + 1)}
+    for target in (0.8, TARGET, 0.98):
+        cost = add(f"`coverage({target:g})`", [stop(run, coverage(target)) for run in runs])
+        k = min(fixed_ends, key=lambda k: abs(fmean(end.read for end in fixed_ends[k]) - cost))
+        add(f"`fixed({k})`, about the same cost", fixed_ends[k])
+    add("oracle: recall of .9", [next(one for one in run if one.truth >= TARGET) for run in runs])
+    return "\n".join(lines)
+
+
+def count_missing(runs: Sequence[Sequence[Round]]) -> str:
+    """Return how many more a list would call likely where ``coverage`` stops, and how many there are."""
+    ends = [next((one for one in run if one.estimate.share >= TARGET), run[-1]) for run in runs]
+    likely, most = (
+        [one.truth * one.relevant * (1 / share - 1) for one, share in pairs]
+        for pairs in ([(one, one.estimate.share) for one in ends], [(one, one.estimate.low) for one in ends])
+    )
+    true = [one.relevant * (1 - one.truth) for one in ends]
+    holds = sum(real <= round(bound) for real, bound in zip(true, most, strict=True))
+    found = fmean(one.truth * one.relevant for one in ends)
+    more = f"{fmean(likely):.1f} more likely, {fmean(true):.1f} true"
+    return f"{found:.1f} found, {more}; the upper figure holds {holds} of {len(ends)}"
 
 
 HEAD = (
@@ -100,8 +247,8 @@ def run_screening(folder: Path) -> str:
         scopes[path.name.removesuffix(".jsonl.gz")] = _rank_records(lines[0]["question"], lines[1:])
     plain, learned = {}, {}
     for name, (scope, gold) in scopes.items():
-        plain[name] = list(read_on(Survey(scope, BATCH), lambda one, gold=gold: one.id in gold, judges=False))  # type: ignore[misc]
-        learned[name] = list(read_on(Survey(scope, BATCH), lambda one, gold=gold: one.id in gold, judges=True))  # type: ignore[misc]
+        plain[name] = list(read_on(Survey(scope, BATCH), lambda one, gold=gold: one.id in gold))  # type: ignore[misc]
+        learned[name] = list(read_on(JudgedSurvey(scope, BATCH), lambda one, gold=gold: one.id in gold))  # type: ignore[misc]
     lines = [HEAD.replace("| set |", "| set, each record judged when it is read |")]
     for name in scopes:
         others = [run for other, run in learned.items() if other != name]
@@ -128,8 +275,6 @@ def run_screening(folder: Path) -> str:
 
 def fit_interval(runs: Sequence[Sequence[Round]]) -> float:
     """Return how far the log-odds are off at most, for four of five rounds."""
-    from math import log
-
     errors = []
     for run in runs:
         for one in run:
@@ -143,7 +288,7 @@ def fit_interval(runs: Sequence[Sequence[Round]]) -> float:
 def replace_interval(one: Round) -> Round:
     """Return a round with the interval that holds now."""
     share = one.estimate.share
-    return Round(one.read, one.total, one.truth, relevance.estimate_share(share, 1 - share))
+    return replace(one, estimate=relevance.estimate_share(share, 1 - share))
 
 
 def find_recall(run: Sequence[Round]) -> int:
@@ -178,7 +323,7 @@ async def _run_topics(path: Path, corpora: Path) -> str:
         assert scope is not None, "the documents are in English"
         wanted, partly = (_find_passages(row[key], corpora / name, scope.passages) for key in ("sections", "partly"))
         found.append((name, Survey(scope, BATCH), _label(wanted, partly)))
-    lines = [HEAD]
+    lines, everything = [HEAD], list[list[Round]]()
     names = sorted(scopes)
     for own, fitted in ((names[::2], names[1::2]), (names[1::2], names[::2])):
         held = relevance.BIAS, relevance.SLOPE
@@ -187,15 +332,57 @@ async def _run_topics(path: Path, corpora: Path) -> str:
         for name, survey, label in found:
             if name in own:
                 survey.calibration = bias, slope
-                runs.append(
-                    await asyncio.to_thread(lambda one=survey, how=label: list(read_on(one, how, judges=False)))
-                )  # type: ignore[misc]
+                runs.append(await asyncio.to_thread(lambda one=survey, how=label: list(read_on(one, how))))  # type: ignore[misc]
+        everything += runs
         lines.append(
             f"| {', '.join(own)} (p = σ({bias:.2f} + {slope:.2f} z), fitted on the others) | {summarize(runs)} |"
         )
         relevance.BIAS, relevance.SLOPE = held
     bias, slope = _fit([(survey, label) for _, survey, label in found])
+    lines += ["", compare_stops(everything), "", f"As a list: {count_missing(everything)}."]
     return "\n".join([*lines, "", f"Fitted on all: BIAS, SLOPE = {bias:.2f}, {slope:.2f}"])
+
+
+def run_absence(path: Path, corpora: Path) -> str:
+    """Return how often the reader recognises a passage with the answer, and the bounds that refusals state."""
+    return asyncio.run(_run_absence(path, corpora))
+
+
+async def _run_absence(path: Path, corpora: Path) -> str:
+    from suffice import research
+    from suffice.engine.absence import MIN_PROBABILITY
+    from suffice.models.reader import get_reader
+
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    passages: dict[str, list[Passage]] = {}
+    best: list[float] = []
+    bounds: dict[bool, list[float]] = {True: [], False: []}
+    refused: Counter[bool] = Counter()
+    for row in rows:
+        folder, where = corpora / row["corpus"], row.get("where")
+        if row["corpus"] not in passages:
+            search = await CorpusSearch.open([folder], cache_dir=None)
+            passages[row["corpus"]] = await search.list_passages(search.size) or []
+        if where:
+            start = _fold(re.sub(r"\W+", " ", where["sentence"]))[:60]
+            texts = [
+                f"{one.title}\n{one.text}"
+                for one in passages[row["corpus"]]
+                if one.place.path.endswith(where["file"]) and start in _fold(re.sub(r"\W+", " ", one.text))
+            ]
+            best += [max(found.probability for found in get_reader().read(row["question"], texts))] if texts else []
+        report = await research(row["question"], docs=folder, model="extractive", breadth="narrow")
+        if not report.final_answer:
+            refused[bool(where)] += 1
+            bounds[bool(where)] += [report.stop.absence.at_most] if report.stop.absence else []
+    found = sum(probability >= MIN_PROBABILITY for probability in best)
+    lines = [f"The reader recognises {found} of {len(best)} passages with the answer.", ""]
+    lines += ["| the answer is | refused | a bound is stated | median bound | lowest |", "|---|--:|--:|--:|--:|"]
+    for is_there, name in ((False, "absent"), (True, "there")):
+        own = sorted(bounds[is_there])
+        shown = f"{own[len(own) // 2]:.2f} | {own[0]:.2f}" if own else "– | –"
+        lines.append(f"| {name} | {refused[is_there]} | {len(own)} | {shown} |")
+    return "\n".join(lines)
 
 
 def _label(wanted: set[str], partly: set[str]) -> Callable[[Passage], bool | None]:
@@ -210,7 +397,7 @@ def _fit(sets: Sequence[tuple[Survey, Callable[[Passage], bool | None]]]) -> tup
             if (is_relevant := label(passage)) is not None:
                 scores.append(float(score))
                 labels.append(is_relevant)
-    return relevance.calibrate(scores, labels)
+    return calibrate(scores, labels)
 
 
 def _find_passages(sections: Sequence[dict[str, str]], folder: Path, passages: Sequence[Passage]) -> set[str]:
@@ -248,8 +435,8 @@ def run_drbench(data: Path, work: Path | None, tasks: Sequence[str]) -> str:
             gold = {fact.file for fact in task.facts if fact.is_insight}
             scope = asyncio.run(_rank_folder(task.folder, task.question))
             label = lambda one, gold=gold: Path(one.place.path).name in gold  # noqa: E731
-            runs.append(list(read_on(Survey(scope, 20), label, judges=False)))
-    return f"{HEAD}\n| {len(runs)} tasks | {summarize(runs)} |"
+            runs.append(list(read_on(Survey(scope, 20), label)))
+    return f"{HEAD}\n| {len(runs)} tasks | {summarize(runs)} |\n\n{compare_stops(runs)}"
 
 
 async def _rank_folder(folder: Path, question: str) -> RankedScope:
@@ -265,7 +452,8 @@ def main() -> None:
     parser.add_argument("--classify", type=Path, help="questions with their kind, one JSON object a line")
     parser.add_argument("--screening", type=Path, help="the folder of the screening sets")
     parser.add_argument("--topics", type=Path, help="questions with their sections; corpora.json lies beside it")
-    parser.add_argument("--corpora", type=Path, help="where the documents of --topics are unpacked")
+    parser.add_argument("--absence", type=Path, help="questions with the sentence that answers them, or none")
+    parser.add_argument("--corpora", type=Path, help="where the documents of --topics and --absence are unpacked")
     parser.add_argument("--drbench", type=Path, help="the folder with tasks.tar.gz")
     parser.add_argument("--work", type=Path, help="where the tasks are unpacked (default: a temporary folder)")
     parser.add_argument("--tasks", default="", help="ids of tasks, with commas between them (default: all)")
@@ -278,6 +466,8 @@ def main() -> None:
         if options.corpora is None:
             parser.error("--topics needs --corpora FOLDER")
         print(run_topics(options.topics, options.corpora))
+    if options.absence:
+        print(run_absence(options.absence, options.corpora or parser.error("--absence needs --corpora FOLDER")))
     if options.drbench:
         print(run_drbench(options.drbench, options.work, [name for name in options.tasks.split(",") if name]))
 

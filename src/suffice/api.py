@@ -35,6 +35,7 @@ from suffice.search.base import RankedScope, ScopeSearch, Search
 from suffice.search.engines.address import is_address, remove_secrets
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
 from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose_skills, merge_options, validate_skills
+from suffice.skills.skill import Skill
 from suffice.state.survey import DEEP_TARGET, DEFAULT_TARGET
 from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
@@ -46,7 +47,6 @@ from suffice.types import BREADTHS, Bounds, Breadth, Embed, Image, Notify, Passa
 
 MAX_QUESTION_CHARS = 4_000  # About 600 words. Longer material is a document and belongs in ``docs``.
 
-_GATHERING_HOOKS = frozenset({"before_search", "after_writing", "instead"})
 _LOG = logging.getLogger("suffice")
 
 
@@ -303,11 +303,17 @@ async def _read_breadth(
     """
     given = next((breadth for breadth in BREADTHS if breadth == options.breadth), None)
     breadth = given or read_breadth(task)
-    if any(_GATHERING_HOOKS & set(one.skill.hooks) for one in active):
+    if any(_gathers_or_rewrites(one.skill) for one in active):
         return given or "narrow", None
     if (breadth == "narrow" and options.strategy != "survey") or not isinstance(search, ScopeSearch):
         return breadth, None
     return breadth, await search.rank_all(task)
+
+
+def _gathers_or_rewrites(skill: Skill) -> bool:
+    """Whether a skill has queries, a text or code of its own for what a survey does; options alone, as of /deep, are none."""
+    own = {"after_writing", "instead"} | ({"before_search"} if skill.queries or skill.code else set())
+    return bool(own & set(skill.hooks))
 
 
 def _is_worth_patience(task: str, model: Model, profile: ModelProfile, scope: SearchScope) -> bool:

@@ -96,7 +96,9 @@ def test_budget_queries_is_never_exceeded(most):
 def test_budget_time_with_a_slow_search(queries):
     search = FixtureSearch(default=PASSAGES, delay=600)
     planned = plan(*(f"question number {n}" for n in range(queries)))
-    report = outcome(setup(model(plans=[planned]), search, bounds=Bounds(seconds=2)))  # Enough to begin a search under load.
+    report = outcome(
+        setup(model(plans=[planned]), search, bounds=Bounds(seconds=2))
+    )  # Enough to begin a search under load.
     assert report.stop.reason == "budget_time"
     assert report.usage.seconds < 60
     assert report.insufficient_termination

@@ -126,6 +126,14 @@ def test_the_deep_tier_reads_more(folder: Path) -> None:
     assert deep.stop.coverage.share >= 0.98 > 0.9 <= usual.stop.coverage.share
 
 
+def test_the_skill_deep_reads_a_broad_question_to_its_end(folder: Path) -> None:
+    report, _ = ask(folder, f"/deep {QUESTION}")
+    assert report.metadata["breadth"] == "broad"
+    assert report.stop.coverage is not None
+    assert report.stop.coverage.share >= 0.98
+    assert report.stop.reason == "sufficient"
+
+
 def test_a_limit_of_the_user_holds_and_is_no_full_coverage(folder: Path) -> None:
     report, _ = ask(folder, tier="deep", max_rounds=1)
     assert len(report.stop.rounds) == 1

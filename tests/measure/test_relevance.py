@@ -1,24 +1,10 @@
-"""Relevance of everything in scope: the cut, feedback, learning from what was judged, and the share that was seen."""
+"""Relevance of everything in scope: feedback and the share that was seen."""
 
 import numpy as np
 import pytest
 
-from suffice.measure.relevance import (
-    calibrate,
-    estimate_share,
-    find_cut,
-    learn_scores,
-    move_scores,
-    standardize,
-    to_probabilities,
-)
+from suffice.measure.relevance import estimate_share, move_scores, standardize
 from suffice.measure.richness import SightingCounter
-
-
-def test_the_cut_lies_between_two_groups() -> None:
-    assert 0.3 < find_cut([0.1, 0.15, 0.2, 0.25, 0.7, 0.75]) < 0.7
-    assert find_cut([0.4, 0.4]) == 0.4
-    assert find_cut([]) == 0.0
 
 
 def test_the_ranking_moves_towards_what_is_relevant() -> None:
@@ -26,20 +12,6 @@ def test_the_ranking_moves_towards_what_is_relevant() -> None:
     moved = move_scores(np.array([0.5, 0.1, 0.1], np.float32), vectors, [1])
     assert moved[1] > moved[2]
     assert moved[0] == max(moved)
-
-
-def test_words_of_relevant_texts_lift_texts_that_share_them() -> None:
-    words = [{"eel", "river"}, {"eel", "lake"}, {"eel", "sea"}, *({f"stone{n % 3}", "dust"} for n in range(9))]
-    scores = learn_scores(np.zeros(12), words, {0: True, 1: True, 3: False})
-    assert scores[2] > max(scores[4:])
-    assert list(learn_scores(np.zeros(12), words, {3: False})) == [0.0] * 12, "nothing relevant teaches nothing"
-
-
-def test_probabilities_follow_what_was_found() -> None:
-    bias, slope = calibrate([-2, -1, 0, 1, 2] * 40, [False, False, False, True, True] * 40)
-    low, high = to_probabilities(np.array([-2.0, 2.0]), bias, slope)
-    assert low < 0.1
-    assert high > 0.9
 
 
 @pytest.mark.parametrize(("seen", "left"), [(9.0, 1.0), (1.0, 3.0), (0.2, 0.2)])

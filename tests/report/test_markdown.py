@@ -101,10 +101,10 @@ def test_a_finding_keeps_its_citations_and_its_escapes(report: Report) -> None:
     ],
 )
 def test_without_an_answer_one_sentence_says_what_is_missing(
-    missing: tuple[tuple[str, ...], ...], sentence: str
+    report: Report, missing: tuple[tuple[str, ...], ...], sentence: str
 ) -> None:
-    closest = [ClosestPassage("Bees dance.", "prose", (), "Bees", "bees.txt:1", words) for words in missing]
-    assert markdown.describe_missing(closest) == sentence
+    closest = tuple(ClosestPassage("Bees dance.", "prose", (), "Bees", "bees.txt:1", words) for words in missing)
+    assert markdown.describe_refusal(replace(report, closest=closest)) == sentence
 
 
 def test_the_closest_passages_keep_their_layout_and_lead_nowhere(report: Report) -> None:
@@ -140,10 +140,10 @@ def test_how_the_question_was_read_stands_above_the_answer(report: Report) -> No
     assert "Read as" not in markdown.render_markdown(report)
 
 
-def test_words_that_one_passage_has_are_not_called_missing() -> None:
+def test_words_that_one_passage_has_are_not_called_missing(report: Report) -> None:
     passage = ClosestPassage("Text.", "prose", (), "Title", "", ("mayor",))
-    assert markdown.describe_missing([passage, replace(passage, missing=())]) == ""
-    apart = markdown.describe_missing([passage, replace(passage, missing=("river",))])
+    assert markdown.describe_refusal(replace(report, closest=(passage, replace(passage, missing=())))) == ""
+    apart = markdown.describe_refusal(replace(report, closest=(passage, replace(passage, missing=("river",)))))
     assert apart == "No passage mentions “mayor”, “river” together."
 
 

@@ -42,8 +42,8 @@ from suffice.report.answer_html import is_http_url
 from suffice.report.chart import render_sparkline
 from suffice.report.markdown import (
     describe_lack,
-    describe_missing,
     describe_partly,
+    describe_refusal,
     describe_restated,
     format_usage,
     render_markdown,
@@ -266,10 +266,10 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
 
 def _print_closest(report: Report, console: Console) -> None:
     """Print the passages nearest to a question that nothing answers, and the words of the question that they lack."""
+    if refusal := describe_refusal(report):
+        console.print(Text(refusal))
     if not report.closest:
         return
-    if missing := describe_missing(report.closest):
-        console.print(Text(missing))
     console.print(Text("Closest passages, which do not answer the question", style="bold"))
     for passage in report.closest:
         console.print(Text.assemble(f"{passage.title}  ", (passage.location, "cyan")), soft_wrap=True)

@@ -15,6 +15,7 @@ from suffice.claims.checker import default_checker
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked, ClaimVerifier
 from suffice.claims.whole import check_draft
+from suffice.engine.absence import estimate_absence
 from suffice.engine.bounds import RunLimits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
@@ -166,6 +167,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
                     checked = stages.review.best or checked
                     yield review_round
                 checked = await stages.skills.after_writing(stages.review.best or checked)
+                stopped = await stages.bound_absence(stopped, checked)
         for event in run.take_events():
             yield event
     except asyncio.CancelledError:
@@ -330,6 +332,14 @@ class _Stages:
             checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))
         self._activate_panel()
         return checked
+
+    async def bound_absence(self, stopped: SearchStopped, checked: Checked) -> SearchStopped:
+        """Return the stop with what the passages that were not found can hold, if the question is refused."""
+        documents = self.config.documents
+        if documents is None or not checked.draft.is_empty:
+            return stopped
+        absence = await estimate_absence(self.run, documents, self.search)
+        return replace(stopped, stop=replace(stopped.stop, absence=absence))
 
     async def _judge_draft(self, statements: Sequence[Statement]) -> Sequence[ClaimVerdict | None]:
         """Let a model that writes prose judge a whole draft; the reader judges what it leaves open."""

@@ -1,16 +1,13 @@
 """Rank everything in scope by relevance, and estimate how much of what is relevant has been read.
 
-    Otsu (1979): the cut of sorted values that makes the variance between both parts largest
     Rocchio (1971): the query moves towards what was found relevant, q' = q + β · mean(relevant)
     share seen = Σ p(read) / Σ p(all), p the calibrated probability that a passage is relevant
 
 Vectors are rows of length one.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from math import exp, log
-from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -20,10 +17,6 @@ FEEDBACK = 0.3  # β: more pulls the ranking away from the question.
 # Fitted on 40 questions over four sets of documentation (``python -m bench.breadth --topics``).
 BIAS, SLOPE = -4.07, 1.67
 INTERVAL = 1.8  # How far below its estimate the log-odds of a share may be, for four of five questions.
-_PRESUMED = 300
-_SMOOTHING = 0.02
-_LEARNED_WEIGHT, _HALF_LEARNED = 3.0, 25
-_NEWTON_STEPS = 20
 
 
 class Share(NamedTuple):
@@ -32,24 +25,6 @@ class Share(NamedTuple):
     share: float
     low: float
     high: float
-
-
-def find_cut(values: Sequence[float]) -> float:
-    """Return the threshold between the upper and the lower part of values by Otsu's rule; the lowest value if all are equal.
-
-    >>> find_cut([0.1, 0.2, 0.9, 0.8])
-    0.5
-    """
-    ranked = sorted(values, reverse=True)
-    total, above = sum(ranked), 0.0
-    best, cut = 0.0, ranked[-1] if ranked else 0.0
-    for count, value in enumerate(ranked[:-1], 1):
-        above += value
-        below = len(ranked) - count
-        between = count * below * (above / count - (total - above) / below) ** 2
-        if between > best + 1e-12:
-            best, cut = between, (value + ranked[count]) / 2
-    return cut
 
 
 def move_scores(
@@ -88,64 +63,6 @@ def to_probabilities(scores: "numpy.ndarray", bias: float = BIAS, slope: float =
 
     probabilities: numpy.ndarray = 1 / (1 + numpy.exp(-numpy.clip(bias + slope * scores, -30, 30)))
     return probabilities
-
-
-def learn_scores(
-    scores: "numpy.ndarray", words: Sequence[Collection[str]], judged: Mapping[int, bool], seed: int = 0
-) -> "numpy.ndarray":
-    """Return standardized scores moved by what was judged: log-odds of each word in relevant and other texts (naive Bayes).
-
-    Texts drawn at random from those not judged count as not relevant (Cormack and Grossman 2015). The more relevant ones were
-    judged, the more their words weigh against the similarity to the question.
-    """
-    import numpy
-
-    relevant = [row for row, is_relevant in judged.items() if is_relevant]
-    unjudged = [row for row in range(len(words)) if row not in judged]
-    if not relevant:
-        return scores
-    drawn = Random(seed).sample(unjudged, min(_PRESUMED, len(unjudged)))
-    others = [*(row for row, is_relevant in judged.items() if not is_relevant), *drawn]
-    counts = Counter(word for own in words for word in set(own))
-    total = len(words)
-    weights = {word: log(total / count) for word, count in counts.items() if 3 <= count <= total / 2}
-    lengths = [sum(weights.get(word, 0.0) ** 2 for word in set(own)) ** 0.5 or 1.0 for own in words]
-
-    def add_up(rows: Sequence[int]) -> dict[str, float]:
-        sums: dict[str, float] = defaultdict(lambda: _SMOOTHING)
-        for row in rows:
-            for word in set(words[row]) & weights.keys():
-                sums[word] += weights[word] / lengths[row]
-        return sums
-
-    with_it, without = add_up(relevant), add_up(others)
-    totals = [sum(sums.values()) + _SMOOTHING * (len(weights) - len(sums)) for sums in (with_it, without)]
-    odds = {word: log(with_it[word] / totals[0]) - log(without[word] / totals[1]) for word in weights}
-    learned = numpy.array(
-        [
-            sum(odds[word] * weights[word] for word in set(own) if word in weights) / length
-            for own, length in zip(words, lengths, strict=True)
-        ]
-    )
-    weight = _LEARNED_WEIGHT * len(relevant) / (len(relevant) + _HALF_LEARNED)
-    moved: numpy.ndarray = scores + weight * standardize(learned)
-    return moved
-
-
-def calibrate(scores: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
-    """Return bias and slope of the probability of relevance, from the scores before reading and what was found (Platt)."""
-    import numpy
-
-    x, y = numpy.array(scores, float), numpy.array(labels, float)
-    prior, strength = numpy.array([-2.5, 1.0]), numpy.array([0.2, 1.0])
-    rows = numpy.stack([numpy.ones_like(x), x], axis=1)
-    weights = prior.copy()
-    for _ in range(_NEWTON_STEPS):
-        p = to_probabilities(x, *weights)
-        gradient = rows.T @ (y - p) - strength * (weights - prior)
-        hessian = (rows * (p * (1 - p))[:, None]).T @ rows + numpy.diag(strength)
-        weights = weights + numpy.linalg.solve(hessian, gradient)
-    return float(weights[0]), max(0.05, float(weights[1]))
 
 
 def estimate_share(seen: float, left: float) -> Share:

@@ -1,7 +1,7 @@
 """Read how broad a question is: one fact (narrow), everything of a kind (list), or research (broad).
 
 The question decides: a logistic regression over its wording and its embedding, fitted on questions written for it (``python -m
-training.breadth.fit``). How relevance falls off over the files was tried and withdrawn: many narrow questions have a plateau too
+training.breadth.fit``). How relevance falls off over the files was tried and withdrawn: narrow questions have a plateau too
 (bench/breadth.md). In doubt a question is narrow: a short answer to a broad question costs one more question, a long
 report on a narrow one hides its answer. It knows English only; other questions are narrow unless the user says otherwise.
 """

@@ -20,14 +20,14 @@ from suffice.report.markdown import (
     NO_ANSWER_TEXT,
     build_bill,
     describe_lack,
-    describe_missing,
     describe_partly,
+    describe_refusal,
     describe_restated,
     format_usage,
 )
 from suffice.report.notices import (
     COVERAGE_HEADING,
-    describe_coverage,
+    describe_completeness,
     describe_notice,
     describe_removed,
     render_disagreements,
@@ -212,7 +212,8 @@ def _render_excerpt(excerpt: Excerpt, renderer: MarkdownRenderer) -> str:
 
 
 def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
-    if not report.closest:
+    refusal = describe_refusal(report)
+    if not refusal and not report.closest:
         return ""
     cards = "".join(
         f'<figure class="excerpt"><figcaption><bdi>{_escape(passage.title, 160)}</bdi> · '
@@ -225,11 +226,10 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
         + "</figure>"
         for passage in report.closest
     )
-    missing = describe_missing(report.closest)
     return _render_section(
         "closest",
-        "The closest passages, which do not answer the question",
-        (f"<p>{_escape(missing)}</p>" if missing else "") + cards,
+        "The closest passages, which do not answer the question" if report.closest else "What was read",
+        (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards,
     )
 
 
@@ -514,9 +514,8 @@ def _render_fold(anchor: str, title: str, content: str) -> str:
 
 
 def _render_coverage(report: Report) -> str:
-    if report.stop.coverage is None or not report.final_answer:
-        return ""
-    return _render_section("coverage", COVERAGE_HEADING, f"<p>{_escape(describe_coverage(report.stop.coverage))}</p>")
+    text = describe_completeness(report)
+    return _render_section("coverage", COVERAGE_HEADING, f"<p>{_escape(text)}</p>") if text else ""
 
 
 def _render_list_section(anchor: str, title: str, items: Iterable[str]) -> str:

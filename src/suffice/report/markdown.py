@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
-from suffice.report.notices import COVERAGE_HEADING, describe_coverage, describe_removed
+from suffice.report.notices import COVERAGE_HEADING, describe_absence, describe_completeness, describe_removed
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
@@ -155,7 +155,13 @@ def _render_answer(report: Report) -> str:
     return f"*{NO_ANSWER_TEXT.get(report.status, NO_ANSWER_TEXT['no_evidence'])}*"
 
 
-def describe_missing(closest: Sequence[ClosestPassage]) -> str:
+def describe_refusal(report: Report) -> str:
+    """Say what was read before a question was refused, and which of its words nothing found has; empty for an answer."""
+    absence = "" if report.stop.absence is None else describe_absence(report.stop.absence)
+    return " ".join(filter(None, (absence, _describe_missing(report.closest))))
+
+
+def _describe_missing(closest: Sequence[ClosestPassage]) -> str:
     """Say which words of the question none of the closest passages has, or none together; empty without passages."""
     if nowhere := _find_missing_everywhere(closest):
         return f"Nothing found mentions {_join_words(nowhere)}."
@@ -184,11 +190,10 @@ def _join_words(words: Sequence[str]) -> str:
 
 
 def _render_closest(report: Report) -> Iterable[str]:
-    if not report.closest:
-        return
-    if missing := describe_missing(report.closest):
-        yield _to_line(missing)
-    yield "## Closest passages"
+    if refusal := describe_refusal(report):
+        yield _to_line(refusal)
+    if report.closest:
+        yield "## Closest passages"
     for passage in report.closest:
         lack = describe_lack(passage, report.closest)
         place = " · ".join(part for part in (passage.title, passage.location, lack) if part)
@@ -231,9 +236,9 @@ def _render_sources(report: Report) -> Iterable[str]:
 
 
 def _render_coverage(report: Report) -> Iterable[str]:
-    if report.stop.coverage is not None and report.final_answer:
+    if text := describe_completeness(report):
         yield f"## {COVERAGE_HEADING}"
-        yield _to_line(describe_coverage(report.stop.coverage))
+        yield _to_line(text)
 
 
 def _render_computations(report: Report) -> Iterable[str]:

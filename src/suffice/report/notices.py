@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from suffice.claims.reasons import describe_reason
 from suffice.report.wording import PARTLY_NOTICE
 from suffice.text.markdown import escape_markdown
-from suffice.types import Coverage, Disagreement, Notice, RemovedClaim, Span
+from suffice.types import Absence, Coverage, Disagreement, Notice, RemovedClaim, Report, Span
 
 NOTICE_TEXT = {
     "broad": "Read as a broad question: what the sources say on it, not one answer (--breadth narrow asks for one).",
@@ -60,12 +60,34 @@ def describe_removed(claim: RemovedClaim) -> str:
     return f"{claim.text} ({describe_reason(claim.reason)}).{said}"
 
 
-def describe_coverage(coverage: Coverage) -> str:
-    """Say how much was read, and how much of what is relevant that is."""
+def describe_completeness(report: Report) -> str:
+    """Say how much was read for a broad question, and for a list how many passages that belong to it are likely missing."""
+    coverage = report.stop.coverage
+    if coverage is None or not report.final_answer:
+        return ""
+    text, found = _describe_coverage(coverage), len(report.sources)
+    if report.metadata.get("breadth") != "list" or not coverage.low:
+        return text
+    likely, most = (round(found * (1 / share - 1)) for share in (coverage.share, coverage.low))
+    more = f"about {likely} more {'is' if likely == 1 else 'are'} likely" if likely else "no more are likely"
+    return f"{text} {found} passages on it are cited, {more}" + (f" (up to {most})." if most > likely else ".")
+
+
+def _describe_coverage(coverage: Coverage) -> str:
     share, low, high = (round(100 * value) for value in (coverage.share, coverage.low, coverage.high))
     between = f" ({low}–{high} %)" if high > low else ""
     read = f"Read {coverage.files_read:,} of {coverage.files:,} {'file' if coverage.files == 1 else 'files'}."
     return f"{read} An estimated {share} %{between} of what they say on this was read for this report."
+
+
+def describe_absence(absence: Absence) -> str:
+    """Say what was read before a question was refused, and how much of the rest can answer it."""
+    read, rest = f"All {absence.passages:,} passages", "them"
+    if absence.read + absence.sampled < absence.passages:
+        read = f"The {absence.read:,} nearest of {absence.passages:,} passages and {absence.sampled:,} drawn at random"
+        rest = "the rest"
+    bound = f"at most {100 * absence.at_most:.2g} % of {rest} can state it ({absence.confidence:.0%})"
+    return f"No passage was found to state this. {read} were read; {bound}, what the reader misses included."
 
 
 def _quote(span: Span, date: str) -> str:

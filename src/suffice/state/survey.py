@@ -6,31 +6,26 @@ a sheet, a thread and a slide deck are read as wholes.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import pairwise
+from statistics import fmean
 
 from suffice.measure.relevance import (
     BIAS,
     SLOPE,
     Share,
-    calibrate,
     estimate_share,
-    find_cut,
-    learn_scores,
     mean_of_best,
     move_scores,
     standardize,
     to_probabilities,
 )
 from suffice.search.base import RankedScope
-from suffice.text.entities import stem_words
 from suffice.types import Coverage, Passage, Query
 
 DEFAULT_TARGET, DEEP_TARGET = 0.9, 0.98  # The share of what is relevant that a broad question reads; the deep tier's.
 _FEEDBACK_FILES, _FEEDBACK_PASSAGES = 5, 3
 _NEAREST = 25
-_CALIBRATION_BATCHES = 6  # The probabilities follow what the latest batches held.
 _OWN_SHARE = 0.7  # Of a passage's rank; the rest is its file's.
 _MIN_BATCH, _BATCHES = 40, 10  # A round reads at least so many passages, and a tenth of all.
 
@@ -56,14 +51,11 @@ class Survey:
             _OWN_SHARE * float(score) + (1 - _OWN_SHARE) * self._files[passage.place.path]
             for passage, score in zip(scope.passages, scores, strict=True)
         ]
-        self._prior = self.scores = standardize(np.array(joint))
+        self.scores = standardize(np.array(joint))
         self.batch_size = batch_size or max(_MIN_BATCH, len(scope.passages) // _BATCHES)
         """How many passages a round reads."""
         self.calibration = BIAS, SLOPE
-        self._rows = {passage.id: row for row, passage in enumerate(scope.passages)}
         self._read: dict[int, float] = {}  # The score that each row had when it was read.
-        self._judged: dict[int, bool] = {}
-        self._words: list[frozenset[str]] | None = None
 
     @property
     def size(self) -> int:
@@ -92,21 +84,10 @@ class Survey:
         """Take over that everything was read in another way."""
         self._read |= {row: float(self.scores[row]) for row in range(self.size) if row not in self._read}
 
-    def judge(self, relevant: Mapping[str, bool]) -> None:
-        """Take over which passages that were read are relevant, by id: their words move the ranking and the estimate."""
-        self._judged |= {self._rows[id]: is_relevant for id, is_relevant in relevant.items()}
-        if self._words is None:
-            self._words = [_list_terms(passage) for passage in self.passages]
-        self.scores = learn_scores(self._prior, self._words, self._judged)
-        recent = [row for row in self._read if row in self._judged][-_CALIBRATION_BATCHES * self.batch_size :]
-        self.calibration = calibrate([self._read[row] for row in recent], [self._judged[row] for row in recent])
-
     def estimate(self) -> Share:
         """Return the share of what is relevant that was read, with its interval."""
         probabilities = to_probabilities(self.scores, *self.calibration)
         left = float(sum(probabilities[row] for row in range(self.size) if row not in self._read))
-        if self._judged:
-            return estimate_share(sum(self._judged.values()), left)
         return estimate_share(float(sum(probabilities[row] for row in self._read)), left)
 
     def describe(self) -> Coverage:
@@ -120,19 +101,14 @@ class Survey:
         return sorted(read, key=lambda passage: -self.nearness.get(passage.id, 0.0))[:_NEAREST]
 
     def list_relevant_files(self, evidence: Iterable[Passage]) -> list[list[Passage]]:
-        """Return the files that matter, best first, each as its passages in the evidence."""
-        cut = find_cut(list(self._files.values()))
+        """Return the files that are nearer to the question than files are on average, best first, each as its passages in
+        the evidence."""
+        least = fmean(self._files.values())
         read: dict[str, list[Passage]] = defaultdict(list)
         for passage in evidence:
             read[passage.place.path].append(passage)
-        chosen = [path for path in sorted(self._files, key=lambda path: -self._files[path]) if self._files[path] >= cut]
-        return [read[path] for path in chosen if read[path]]
-
-
-def _list_terms(passage: Passage) -> frozenset[str]:
-    """Return the words and pairs of words of a passage."""
-    stems = stem_words(f"{passage.title} {passage.text}")
-    return frozenset((*stems, *(f"{one} {other}" for one, other in pairwise(stems))))
+        near = [path for path, score in self._files.items() if score >= least and read[path]]
+        return [read[path] for path in sorted(near, key=lambda path: -self._files[path])]
 
 
 def _score_files(scores: Iterable[float], rows: dict[str, list[int]]) -> dict[str, float]:

@@ -100,14 +100,6 @@ class ReaderModel:
                 best[window.pair] = AnswerSpan(probability, window.offsets[first][0], window.offsets[last][1])
         return best
 
-    def rank(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return how well each passage fits the question, in order: a score to sort by, not a probability."""
-        best = [float("-inf")] * len(passages)
-        for window in self._windows([(question, passage) for passage in passages]):
-            [score] = self._run(window, "relevance")
-            best[window.pair] = max(best[window.pair], float(score[0]))
-        return best
-
     def _windows(self, pairs: Sequence[tuple[str, str]]) -> Iterator[_Window]:
         tokenizer, _, _ = self._load()
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
