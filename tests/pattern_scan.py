@@ -137,6 +137,10 @@ def build_units(pattern: "re.Pattern[str]") -> list[tuple[str, str]]:
     for prefix, body in _walk_repeats(list(tree), ""):
         for sample in body:
             units[prefix, sample] = units["", sample] = None
+        if prefix and body:
+            units["", prefix + body[0] + " "] = (
+                None  # Opened again and again: a space often may not stand before the end.
+            )
         if prefix:
             units["", prefix] = units["", prefix[-1]] = None
     for sample in _sample(list(tree)):
