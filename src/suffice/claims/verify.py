@@ -29,7 +29,7 @@ from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.text.entities import content_stems
 from suffice.text.parts import cite
 from suffice.text.sentences import quotable_spans
-from suffice.types import Hits, Passage, Query, Round
+from suffice.types import Hits, Passage, Query, Reason, Round
 
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
@@ -255,7 +255,8 @@ class ClaimVerifier:
     def _settle(self, verdict: ClaimVerdict) -> ClaimVerdict | None:
         """Return the verdict on a statement as it is shown, perhaps with other citations or a mark; ``None`` if it goes."""
         statement = _get_statement(verdict)
-        if _is_acceptable(verdict):
+        is_unchecked = verdict.reason == Reason("too_long")  # Else a long sentence would pass for one that was checked.
+        if _is_acceptable(verdict) and not is_unchecked:
             statement = replace(statement, role=verdict.role)
             known = [handle for handle in statement.handles if self._run.evidence.find_passage(handle)]
             if len(known) < len(statement.handles):  # Invented ones go.
