@@ -45,7 +45,7 @@ def list_patterns() -> "dict[str, re.Pattern[str]]":
         for name, value in vars(module).items():
             for place, pattern in _find_in_value(f"{module.__name__}.{name}", value, module.__name__):
                 _add(found, seen, place, pattern)
-        for line, method, text, flags in _find_texts(Path(module.__file__ or "")):
+        for line, method, text, flags in _find_texts(module):
             _add(found, seen, f"{module.__name__}:{line}.{method}", re.compile(text, flags))
     return found
 
@@ -87,18 +87,20 @@ def _find_in_value(place: str, value: Any, module: str, depth: int = 3) -> "Iter
             yield from _find_in_value(f"{place}.{name}", getattr(value, name, None), module, depth - 1)
 
 
-def _find_texts(path: Path) -> Iterator[tuple[int, str, str, int]]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def _find_texts(module: Any) -> Iterator[tuple[int, str, str, int]]:
+    """Yield the texts that functions of ``re`` are given: written there, or a constant of the module."""
+    for node in ast.walk(ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             function, first = node.func, node.args[0]
-            if isinstance(function.value, ast.Name) and function.value.id == "re" and isinstance(first, ast.Constant):
+            if isinstance(function.value, ast.Name) and function.value.id == "re":
                 flags = sum(
                     getattr(re, each.attr)
                     for each in ast.walk(node)
                     if isinstance(each, ast.Attribute) and each.attr.isupper() and hasattr(re, each.attr)
                 )
-                if isinstance(first.value, str) and function.attr in {*METHODS, "compile"}:
-                    yield node.lineno, function.attr, first.value, flags
+                text = vars(module).get(first.id) if isinstance(first, ast.Name) else getattr(first, "value", None)
+                if isinstance(text, str) and function.attr in {*METHODS, "compile"}:
+                    yield node.lineno, function.attr, text, flags
 
 
 def find_uses() -> dict[str, set[str]]:
@@ -135,6 +137,10 @@ def build_units(pattern: "re.Pattern[str]") -> list[tuple[str, str]]:
     for prefix, body in _walk_repeats(list(tree), ""):
         for sample in body:
             units[prefix, sample] = units["", sample] = None
+        if prefix and body:
+            units["", prefix + body[0] + " "] = (
+                None  # Opened again and again: a space often may not stand before the end.
+            )
         if prefix:
             units["", prefix] = units["", prefix[-1]] = None
     for sample in _sample(list(tree)):

@@ -1,5 +1,6 @@
 """Nothing leaves the machine unless the user names a service: no name is looked up, and no other package writes files."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -60,3 +61,23 @@ def test_no_command_looks_up_a_name(traces: Traces) -> None:
 def test_telemetry_is_off_before_any_library_is_imported() -> None:
     code = "import suffice, os; print(os.environ['ORT_DISABLE_TELEMETRY'])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "1"
+
+
+def test_every_program_that_imports_onnxruntime_imports_suffice_first() -> None:
+    """Programs for training are not part of the package; there, only this order turns the telemetry off."""
+    for folder in ("training", "bench", "examples"):
+        for path in (Path(__file__).parents[1] / folder).rglob("*.py"):
+            imported = _list_imports(path)
+            if "onnxruntime" in imported:
+                assert "suffice" in imported[: imported.index("onnxruntime")], path
+
+
+def _list_imports(path: Path) -> list[str]:
+    """Return the packages that a file imports, in the order of its lines."""
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name.split(".")[0]) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.append((node.lineno, node.module.split(".")[0]))
+    return [name for _, name in sorted(found)]

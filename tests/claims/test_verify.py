@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from suffice.answers import Draft, Paragraph, Quotation, SectionHeading
 from suffice.claims.checker import Checker
+from suffice.claims.reasons import describe_reason
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import ClaimVerifier
@@ -94,6 +95,13 @@ def test_code_and_empty_headings_of_the_writer_stay():
 def test_a_sentence_after_a_removed_one_names_its_subject():
     text, _, _ = verify("Pigs fly over Vienna [1]. It was built by Halloran Works in 1887 [1].")
     assert text == "Meridian bridge: It was built by Halloran Works in 1887 [1]."
+
+
+def test_a_sentence_that_is_too_long_to_be_checked_is_removed():
+    text, checked, run = verify(f"{BUILT} The bridge is {'very, ' * 1000}old [1].")
+    assert text == BUILT
+    assert [describe_reason(verdict.reason) for verdict in checked.removed] == ["it is too long to be checked"]
+    assert run.budget.queries_used == 0
 
 
 def test_a_lenient_run_keeps_and_marks_unsupported_claims():

@@ -133,6 +133,7 @@ def test_a_model_server_that_fails_is_one_line(
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         result = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--model", "openai:fake-model")
     assert result.err.count("server error") == 1
+    assert "could not be read" not in result.err, "quotations are not reviewed"
     assert "1890" in result.out, "the sources are quoted instead"
     assert len(server.requests) == 3, "after three failures of one call the others are not made"
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from copy import deepcopy
 from pathlib import Path
 
 import httpx2
@@ -67,7 +68,7 @@ def break_request(rng: random.Random) -> bytes:
     for _ in range(rng.randint(1, 4)):
         inside = rng.choice([body, body["options"] if isinstance(body.get("options"), dict) else body])
         name = rng.choice([*inside, "nonsense", "task", "max_iters", "max_cost_usd", "model", "memory", "priority"])
-        inside[name] = rng.choice(ODD_VALUES)
+        inside[name] = deepcopy(rng.choice(ODD_VALUES))  # A list or object of the request may be changed again.
     text = json.dumps(body).encode()
     if rng.random() < 0.3:
         place = rng.randrange(len(text))

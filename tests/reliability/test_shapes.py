@@ -25,6 +25,23 @@ def test_broken_requests_get_well_formed_errors(service):
     assert shapes.fuzz(service, 40) == []
 
 
+def test_schema_names_the_response_to_a_body_that_is_not_text(service):
+    paths = service.client.get("/openapi.json").json()["paths"]
+    for path in [path for path, methods in paths.items() if "post" in methods]:
+        response = service.client.post(path, content=b"V\xc4", headers={"content-type": "application/json"})
+        assert str(response.status_code) in paths[path]["post"]["responses"], path
+
+
+@pytest.mark.parametrize("path", ["/run", "/v1/chat/completions"])
+def test_schema_names_the_streamed_response(service, path):
+    question = "Who built the Meridian bridge?"
+    body = {"messages": [{"role": "user", "content": question}]} if "chat" in path else {"question": question}
+    with service.client.stream("POST", path, json={**body, "stream": True}) as response:
+        media_type = response.headers["content-type"].partition(";")[0]
+    paths = service.client.get("/openapi.json").json()["paths"]
+    assert media_type in paths[path]["post"]["responses"]["200"]["content"]
+
+
 def test_slow_clients_are_cut_off(service, monkeypatch):
     monkeypatch.setattr(connection, "HEAD_TIMEOUT", 0.3)
     monkeypatch.setattr(middleware, "BODY_TIMEOUT", 0.3)

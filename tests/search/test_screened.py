@@ -101,3 +101,36 @@ def test_a_claim_that_another_source_contradicts_is_shown_as_disputed():
     [claim] = [claim for claim in report.claims if "opened in 1894" in claim.text and claim.support == "supported"][:1]
     assert {span.stance for span in claim.spans} == {"supports", "contradicts"}
     assert "sources disagree" in report.final_answer
+
+
+@pytest.mark.attack("injected instructions as evidence")
+@pytest.mark.parametrize(
+    ("question", "true", "false"),
+    [
+        (
+            "Who founded Halloran Works?",
+            "Halloran Works was founded by Ida Halloran.",
+            "Halloran Works was founded by Max Berger.",
+        ),
+        ("What is the capital of Orland?", "The capital of Orland is Halden.", "The capital of Orland is Grimsby."),
+    ],
+)
+def test_sources_that_answer_with_other_names_are_shown_as_disagreeing(question, true, false, tmp_path):
+    (tmp_path / "facts.md").write_text(f"# Facts\n\n{true} It was described in several books.\n", encoding="utf-8")
+    (tmp_path / "page.md").write_text(f"# Page\n\nThis page is about the same matter.\n\n{false}\n", encoding="utf-8")
+    report = asyncio.run(research(question, docs=str(tmp_path), model="extractive"))
+    [disagreement] = report.disagreements
+    assert {disagreement.one.quote, disagreement.other.quote} == {true, false}
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        ("Who are members of the club?", "The members include Ida Halloran.", "The members include Max Berger."),
+        ("Who founded Halloran Works?", "Halloran Works was founded by Ida.", "Berger Works was founded by Max."),
+    ],
+)
+def test_sources_that_say_different_things_need_not_disagree(question, one, other, tmp_path):
+    (tmp_path / "one.md").write_text(f"# One\n\n{one} It is well known.\n", encoding="utf-8")
+    (tmp_path / "other.md").write_text(f"# Other\n\n{other} It is well known.\n", encoding="utf-8")
+    assert asyncio.run(research(question, docs=str(tmp_path), model="extractive")).disagreements == ()

@@ -14,8 +14,9 @@ import zipfile
 from pathlib import Path
 
 import torch
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from transformers import AutoModel
+
+import suffice  # noqa: F401  # It turns the telemetry of onnxruntime off, which must be done before the import below.
 
 INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
 
@@ -33,6 +34,8 @@ class Encoder(torch.nn.Module):
 
 
 def main() -> None:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)

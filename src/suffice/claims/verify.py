@@ -28,12 +28,13 @@ from suffice.state.run import RunState
 from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.text.entities import content_stems
 from suffice.text.parts import cite
-from suffice.text.sentences import quotable_spans
-from suffice.types import Hits, Passage, Query, Round
+from suffice.text.sentences import Offsets, quotable_spans
+from suffice.types import Hits, Passage, Query, Reason, Round
 
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
 _MAX_DISAGREEING = 3  # Passages that are read for disagreement with a quotation.
+_MIN_OTHER_ANSWER = 0.75  # Probability from which on a quotation that answers the question differently disagrees.
 _MIN_SHARED = 0.6  # Share of a quoted sentence's content words that a passage must have to be read for disagreement.
 _PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.IGNORECASE)
 
@@ -135,7 +136,7 @@ class ClaimVerifier:
             for lines in (draft.findings, draft.recommendations, draft.risks)
         )
         left = replace(draft, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
-        quoted = [await self._check_quotation(quotation) for quotation in draft.quotations]
+        quoted = [await self._check_quotation(quotation, draft.quotations) for quotation in draft.quotations]
         quoted += [self._judge_finding(finding) for finding in draft.listed if isinstance(finding.text, Quotation)]
         return Checked(left, (*shown.values(), *quoted), tuple(removed.values()))
 
@@ -177,11 +178,10 @@ class ClaimVerifier:
         best = heapq.nlargest(limit, ((count, -i, item) for i, (count, item) in enumerate(shared) if count))
         return [passage for _, _, passage in best]
 
-    async def _check_quotation(self, quotation: Quotation) -> ClaimVerdict:
+    async def _check_quotation(self, quotation: Quotation, all: Sequence[Quotation]) -> ClaimVerdict:
         """Return the verdict on the deciding sentence of a quotation: supported by itself; others may disagree."""
-        passage, start = quotation.passage, (quotation.highlight or quotation.spans)[0][0]
-        spans = [one for one in quotable_spans(passage.text, passage.kind) if one[0] <= start < one[1]]
-        sentence = passage.text[slice(*spans[0])] if spans else quotation.text
+        passage, span = quotation.passage, _find_deciding_sentence(quotation)
+        sentence = passage.text[slice(*span)] if span else quotation.text
         stems = content_stems(sentence)
         near = [
             other
@@ -190,7 +190,21 @@ class ClaimVerifier:
         ]
         text = " ".join(sentence.split())
         statement = Statement(text, (self._run.evidence.get_handle(passage),), "stated")
-        return await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self._checker)
+        verdict = await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self._checker)
+        if verdict.contradicting or not quotation.highlight:
+            return verdict
+        others = [
+            Quote(other.passage, *span)
+            for other in all
+            if other.passage in near and (span := _find_deciding_sentence(other)) and _differ(quotation, other)
+        ]
+        judged = await self._checker([(text, other.text) for other in others])
+        against = (
+            replace(other, checker=self._checker.name, probability=found.contradicted)
+            for other, found in zip(others, judged, strict=True)
+            if found.contradicted >= _MIN_OTHER_ANSWER
+        )
+        return replace(verdict, contradicting=tuple(against))
 
     def _judge_finding(self, finding: Finding) -> ClaimVerdict:
         """Return the verdict on a quoted finding: supported by its own words; who gives another value is known already."""
@@ -255,7 +269,8 @@ class ClaimVerifier:
     def _settle(self, verdict: ClaimVerdict) -> ClaimVerdict | None:
         """Return the verdict on a statement as it is shown, perhaps with other citations or a mark; ``None`` if it goes."""
         statement = _get_statement(verdict)
-        if _is_acceptable(verdict):
+        is_unchecked = verdict.reason == Reason("too_long")  # Else a long sentence would pass for one that was checked.
+        if _is_acceptable(verdict) and not is_unchecked:
             statement = replace(statement, role=verdict.role)
             known = [handle for handle in statement.handles if self._run.evidence.find_passage(handle)]
             if len(known) < len(statement.handles):  # Invented ones go.
@@ -281,6 +296,20 @@ class ClaimVerifier:
         if not cited or not cited[0].title or not _PRONOUN.match(statement.text):
             return statement
         return replace(statement, text=f"{' '.join(cited[0].title.split())}: {statement.text}")
+
+
+def _find_deciding_sentence(quotation: Quotation) -> Offsets | None:
+    passage, start = quotation.passage, (quotation.highlight or quotation.spans)[0][0]
+    spans = quotable_spans(passage.text, passage.kind)
+    return next((one for one in spans if one[0] <= start < one[1]), None)
+
+
+def _differ(one: Quotation, other: Quotation) -> bool:
+    """Whether the deciding words of two quotations have no word in common."""
+    words = [
+        content_stems(" ".join(each.passage.text[start:end] for start, end in each.highlight)) for each in (one, other)
+    ]
+    return all(words) and words[0].isdisjoint(words[1])
 
 
 def _get_statement(verdict: ClaimVerdict) -> Statement:

@@ -72,7 +72,7 @@ class ReviewLoop:
     async def run(self, written: Checked) -> AsyncGenerator[ReviewRound, None]:
         """Review the written answer and yield each evaluation."""
         self.best = written
-        if self._rules is None or written.draft.is_empty:
+        if self._rules is None or not written.draft.statements:  # Quotations cannot be revised.
             return
         self._ending = "cancelled"  # The ending if the generator is closed early.
         text = written

@@ -79,8 +79,11 @@ async def list_models(client: ClientDep) -> dict[str, Any]:
     summary="Research the last user message (OpenAI-compatible)",
     response_model=None,
     responses={
-        200: {"description": "A chat completion, or its chunks with `stream`"},
-        **document_errors(401, 413, 422, 429, 500, 503),
+        200: {
+            "description": "A chat completion, or its chunks with `stream`",
+            "content": {"text/event-stream": {}},
+        },
+        **document_errors(400, 401, 408, 413, 422, 429, 500, 503),
     },
 )
 async def create_completion(request: ChatRequest, service: ServiceDep, client: ClientDep) -> Response:

@@ -40,7 +40,11 @@ _ERRORS = document_errors(400, 401, 408, 409, 413, 422, 429, 500, 503)
     summary="Research a question",
     response_model=None,
     responses={
-        200: {"model": Report, "description": "The report; server-sent events with `stream`"},
+        200: {
+            "model": Report,
+            "description": "The report; server-sent events with `stream`",
+            "content": {"text/event-stream": {}},
+        },
         202: {"model": schema.JobAccepted, "description": "Queued, with `async`"},
         **_ERRORS,
     },

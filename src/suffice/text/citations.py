@@ -76,7 +76,7 @@ def find_citations(text: str) -> Iterator[Citation]:
 def find_citation_groups(text: str) -> Iterator[tuple[int, int, list[str]]]:
     """Yield start, end and handles of each citation or group of citations."""
     for match in _GROUP.finditer(_mask_code(text)):
-        yield match.start(), match.end(), [f"[{number}]" for number in re.split(_SEPARATOR, match[1])]
+        yield match.start(), match.end(), [f"[{number.strip()}]" for number in re.split("[,;]", match[1])]
 
 
 def list_handles(*texts: str) -> tuple[str, ...]:
@@ -147,7 +147,9 @@ def split_citation_groups(text: str) -> str:
     >>> split_citation_groups("So it is [1, 2; FRED:UNRATE:2024-05].")
     'So it is [1] [2] [FRED:UNRATE:2024-05].'
     """
-    return _substitute(_MIXED_GROUP, lambda match: " ".join(f"[{key}]" for key in re.split(_SEPARATOR, match[1])), text)
+    return _substitute(
+        _MIXED_GROUP, lambda match: " ".join(f"[{key.strip()}]" for key in re.split("[,;]", match[1])), text
+    )
 
 
 def skip_citations(text: str, start: int = 0, end: int | None = None) -> int:

@@ -394,6 +394,9 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _EMPHASIS_ESCAPES = (r"\*", r"\_", r"\`")
 # An escaped character is passed over, so that an escaped tick opens no code.
 _CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?:(?<!`)|(?<=\\`))(?P<ticks>`++)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
+# Each ends at the next mark that is not escaped or inside a word, so that many open marks do not take long.
+_STRONG = re.compile(r"(?<!\\)(\*\*|__)(?=\S)((?:\\.|(?!\1)[^\\\n])++)(?<!\s)\1")
+_EMPHASIS = re.compile(r"(?<![\\\w*])([*_])(?=\S)((?:\\.|(?!\1)[^\\\n]|(?<=\w)\1(?=\w))++)(?<!\s)\1(?!\w)")
 _QUOTE_MARKER = re.compile(r"\n[ \t]*(?:>[ \t]*)+")
 _LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 
@@ -472,8 +475,7 @@ def strip_markdown(markdown: str, *, keep_citations: bool = False) -> str:
 
 def _strip_inline_markup(text: str, keep_citations: bool) -> str:
     text = text if keep_citations else strip_citations(text)
-    text = re.sub(r"(?<!\\)(\*\*|__)(?=\S)(.+?)(?<=\S)(?<!\\)\1", r"\2", text)
-    text = re.sub(r"(?<![\\\w*])([*_])(?=\S)(.+?)(?<=\S)(?<!\\)\1(?!\w)", r"\2", text)
+    text = _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text))
     return _ESCAPED.sub(r"\1", text)
 
 

@@ -163,6 +163,15 @@ def test_the_complete_part_of_a_truncated_response_is_used() -> None:
     assert "limit of 800 tokens" in reply.failures[0].message
 
 
+def test_an_endless_text_is_cut_off_at_a_sentence() -> None:
+    prompt = DescribeImage("When was it opened?", Image("sign.png", "image/png", data=b"a sign"))
+    reply, requests = ask(["It reads 1890. " * 70_000], prompt)
+    assert 90_000 < len(reply.answer.text) < 110_000
+    assert reply.answer.text.endswith("It reads 1890.")
+    assert kinds(reply) == ["CutOff"]
+    assert len(requests) == 1
+
+
 def test_an_unreadable_response_names_the_role_and_the_reason() -> None:
     with pytest.raises(ModelOutputError, match=r"'plan'.*no JSON") as failed:
         ask(["I would search the web."])

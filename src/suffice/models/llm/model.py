@@ -35,6 +35,7 @@ A = TypeVar("A")
 _THINKING_MODELS = re.compile(r"qwen3|qwq", re.IGNORECASE)
 NO_THINK_MAX_TOKENS = 8_192  # Output tokens of a thinking model with thinking off: some think all the same.
 THINK_MAX_TOKENS = 16_384
+MAX_ANSWER_CHARS = 100_000  # More than these limits allow; a server that ignores them would have a megabyte checked.
 
 
 class LanguageModel:
@@ -211,7 +212,9 @@ class _Conversation:
         # The log-probabilities of thoughts are no part of those of the answer, but stand among them.
         is_plain = self._prompt.needs_margins and not completion.has_thoughts
         self._margins = token_margins(completion.text, completion.logprobs) if is_plain else ()
-        return completion.text, completion.finish_reason == "length"
+        return completion.text[:MAX_ANSWER_CHARS], (
+            completion.finish_reason == "length" or len(completion.text) > MAX_ANSWER_CHARS
+        )
 
     def _record_failed_attempt(self, error: ProviderError, is_retried: bool) -> None:
         """Count a failed attempt as a call; its prompt may be billed if it was sent."""

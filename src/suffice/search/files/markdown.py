@@ -55,7 +55,7 @@ _INLINE = re.compile(
 _MAY_HAVE_MARKUP = re.compile(r"[\[<\\{¶&]")
 _FRONT_MATTER = re.compile(r"(title|date|updated)\s*[:=]\s*(.*\S)")
 _HEADING_MARKS = re.compile(r"^\s*#{1,6}\s+|(?<!\s)\s++#+\s*$")
-_EMPHASIS = re.compile(r"(\*\*|__|\*|(?<!\w)_)(?=\S)(.+?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(\*\*|__|\*|(?<!\w)_)(?=\S)((?:(?!\1).)++)(?<=\S)\1")
 _LOOKS_LIKE_MARKDOWN = re.compile(r"^(?:#{2,6} +\S|```[\w-]*$)|\]\(https?://", re.MULTILINE)
 
 
