@@ -6,6 +6,7 @@ import pytest
 
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
+from suffice.prompts.planning import PlanResponse
 from suffice.prompts.writing import ComputeResponse
 from suffice.report.compute import find_unsourced_figure, run_computation
 from suffice.report.computed_lines import keep_computed_lines
@@ -126,3 +127,14 @@ def test_a_name_that_no_source_has_does_not_become_evidence():
     assert keep_computed_lines("Emperor Franz paid", "print('Emperor Franz paid')", TEXT) == ""
     computed = keep_computed_lines("Emperor Franz paid: 16", "print('Emperor Franz paid:', 1903 - 1887)", TEXT)
     assert computed == "Result: 16"
+
+
+@pytest.mark.parametrize(("calculates", "asked"), [(None, 1), (True, 1), (False, 0)])
+def test_a_strong_model_is_asked_unless_its_plan_says_that_nothing_is_calculated(calculates, asked):
+    model = ScriptedModel({"compute": [GOOD]})
+    run = RunState(TASK, model, TrajectoryMemory, run_id="r")
+    run.is_strong = True
+    run.current_plan = PlanResponse((), calculates=calculates)
+    run.evidence.add(make_passage("p1", TEXT, "Bridges"))
+    asyncio.run(run_computation(run, 1))
+    assert len(model.prompts) == asked

@@ -311,3 +311,10 @@ def test_excess_items_are_cut_and_structural_sections_stay():
 def test_a_trimmed_list_has_at_most_the_limit(count, limit):
     parts = parse_parts("\n\n".join(f"## {n}. Thing\n\nfact [{n}]" for n in range(1, count + 1)))
     assert count_list_sections(trim_list_sections(parts, limit)) == min(count, limit)
+
+
+def test_a_list_goes_on_counting_after_a_block_of_code():
+    text = "1. Write a key [1].\n\n```\nborg key export\n```\n\n2. Print it [2].\n3. Lock it away.\n"
+    shown = render_parts(parse_parts(text), lambda quotation: "")
+    assert [line.split()[0] for line in shown.splitlines() if line[:1].isdigit()] == ["1.", "2.", "3."]
+    assert "    borg key export" in shown, "the code belongs to its item"

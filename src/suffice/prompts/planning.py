@@ -37,6 +37,8 @@ class PlanResponse:
     """Parts of the task that can be searched and written on their own."""
     form: str = ""
     """How the answer is best written: ``prose``, ``technical``, ``research`` or ``trading``; empty if the plan does not say."""
+    calculates: bool | None = None
+    """Whether the answer needs figures that no source states and that must be calculated; unknown if the plan does not say."""
 
 
 @dataclass(frozen=True)

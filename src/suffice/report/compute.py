@@ -1,9 +1,9 @@
 """Do arithmetic over the evidence before the draft is written.
 
 The model writes a program, a sandbox runs it, and the output becomes a passage of the kind ``computed`` that shows its code
-and is cited like any other. Several programs may follow one another. A strong model is always asked whether it needs one,
-others only if the sources contain figures. A program may use only figures that occur in the task or the sources, because its
-output counts as evidence; a label with words that no source has is replaced, and its figure stays.
+and is cited like any other. Several programs may follow one another. A strong model says in its plan whether it needs one,
+others are asked if the sources contain figures. A program may use only figures that occur in the task or the sources, because
+its output counts as evidence; a label with words that no source has is replaced, and its figure stays.
 """
 
 import re
@@ -31,8 +31,7 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
     model why.
     """
     outcomes: list[bool] = []
-    figures = sum(len(_NUMBER.findall(note.text)) for note in select_writer_notes(run))
-    if not max_attempts or not (run.is_strong or figures > 1):
+    if not max_attempts or not _is_wanted(run):
         return ()
     correction = ""
     for _ in range(max_attempts):
@@ -59,6 +58,13 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
         if not answer.more:
             break
     return tuple(outcomes)
+
+
+def _is_wanted(run: RunState) -> bool:
+    """Whether to ask for a program. The question shows the model all the evidence once more, so a plan may rule it out."""
+    if run.is_strong:
+        return run.current_plan is None or run.current_plan.calculates is not False
+    return sum(len(_NUMBER.findall(note.text)) for note in select_writer_notes(run)) > 1
 
 
 async def _compute(run: RunState, code: str, notes: tuple[Note, ...]) -> sandbox.ProgramResult:

@@ -44,7 +44,26 @@ def parse_parts(markdown: str) -> tuple[Part, ...]:
     >>> [statement.text for statement in parse_parts("# Mills\\n\\nIt is old [1]. It turns.")[1].statements]
     ['It is old [1].', 'It turns.']
     """
-    return tuple(_read_tokens(get_parser().parse(markdown)))
+    tokens = get_parser().parse(markdown)
+    return tuple(_read_tokens(_rejoin_lists(tokens)))
+
+
+def _rejoin_lists(tokens: "Sequence[Token]") -> "list[Token]":
+    """Return the tokens with a list that goes on counting after a block of code as one list: the block belongs to its item."""
+    kept: list[Token] = []
+    end: int | None = None  # Where the last list closed, if only code came since.
+    for token in tokens:
+        goes_on = token.type == "ordered_list_open" and int(token.attrGet("start") or 1) > 1
+        if goes_on and end is not None:
+            del kept[end]
+            end = None
+            continue
+        kept.append(token)
+        if token.type == "ordered_list_close" and token.level == 0:
+            end = len(kept) - 1
+        elif token.type != "fence":
+            end = None
+    return kept
 
 
 def _read_tokens(tokens: "Sequence[Token]") -> Iterator[Part]:
