@@ -133,8 +133,8 @@ def test_only_fences_of_the_given_languages_are_unwrapped():
 # -- prose -------------------------------------------------------------------------------------------------------------
 
 
-def prose(text):
-    return [text[start:end] for start, end in find_prose_blocks(text)]
+def prose(text, skip_asides=True):
+    return [text[start:end] for start, end in find_prose_blocks(text, skip_asides)]
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,10 @@ def test_prose_blocks(text, blocks):
         "## Pigs fly over Vienna [1]",
         "Pigs fly over Vienna [1]\n---",
         "| Pigs fly over Vienna [1] |\n|---|\n| x |",
+        "```\nPigs fly over Vienna [1].\n```",
+        "    Pigs fly over Vienna [1].",
+        "```\n- ## Pigs fly over Vienna [1]\n```",
+        "- item\n\n  ```\n  Pigs fly over Vienna today.\n  ```",
         "> ## Pigs fly over Vienna",
         "**Pigs fly over Vienna [1]**",
     ],
@@ -172,12 +176,16 @@ def test_prose_blocks(text, blocks):
         "heading",
         "underlined",
         "table head",
+        "fence",
+        "indented",
+        "heading in a fence",
+        "fence in a list",
         "quoted heading",
         "bold",
     ],
 )
 def test_a_statement_is_prose_wherever_it_stands(text):
-    assert any("Pigs fly over Vienna" in block for block in prose(text))
+    assert any("Pigs fly over Vienna" in block for block in prose(text, skip_asides=False))
 
 
 def test_code_and_comments_are_no_prose():
@@ -191,16 +199,17 @@ def test_what_a_report_says_about_itself_is_no_claim(heading):
     assert prose(f"Text.\n\n## {heading}\n\n- pigs over Vienna") == ["Text."]
 
 
-def test_sections_that_list_sources_are_left_out():
+def test_sections_that_list_sources_are_left_out_on_request():
     text = "One.\n\n## Sources\n\n[1] A book\n\n### Deeper\n\nTwo.\n\n## Notes\n\n"
     text += "Three.\n[2] Another book\n\nSources\n---\nFour."
     assert prose(text) == ["One.", "Three."]
+    assert len(prose(text, skip_asides=False)) == 5
     assert list(iter_source_lines(text)) == ["[1] A book", "Two.", "Three.", "[2] Another book", "Four."]
 
 
 @given(st.text(alphabet="aB1 .,[]|>#-*`~=\n\r\t\u2028", max_size=120))
 def test_prose_blocks_are_in_order_and_do_not_overlap(text):
-    found = find_prose_blocks(text)
+    found = find_prose_blocks(text, skip_asides=False)
     assert all(0 <= start < end <= len(text) for start, end in found)
     assert all(left[1] <= right[0] for left, right in pairwise(found))
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from suffice.text.citations import has_citation, parse_handle, strip_citations
-from suffice.text.sentences import Offsets
+from suffice.text.citations import has_citation, parse_handle, skip_citations, strip_citations
+from suffice.text.sentences import Offsets, split_sentences
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -138,14 +138,19 @@ _NON_CLAIM_HEADINGS = _SOURCE_LIST_HEADINGS | {
 # Sections that may list sources or state something: only the lines that look like a source are left out.
 _MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
 _SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
+# Words up to a full stop, without other signs: prose, although it stands in a code block.
+_CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|[`~]{3,}|\d{1,9}[.)])\s+)*")
+_PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+)*(?P<stop>[.!?]*)")
+_MIN_SENTENCE_WORDS = 4
 _FENCE_LINE = re.compile(r"^[ \t>*+-]*(?:`{3}|~{3}).*", re.MULTILINE)
 
 
-def find_prose_blocks(markdown: str) -> list[Offsets]:
+def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
     """Return the offsets of the paragraphs, list items and table rows in reading order, without their markers.
 
-    Headings, code, comments and link definitions are no prose; a heading that reads like a statement is. Sections that state
-    nothing, such as a list of sources, are left out.
+    Headings, code, comments and link definitions are no prose, unless they read like a statement: a heading that cites a
+    source, a plain sentence in a code block. ``skip_asides`` leaves out sections that state nothing, such as a list of
+    sources; a text that should have no such section is read as a whole.
     """
     text = _mask_comments(markdown)
     document = _parse_blocks(text)
@@ -156,7 +161,7 @@ def find_prose_blocks(markdown: str) -> list[Offsets]:
         for number in range(block.first, block.last):
             start, line = document.starts[number], document.line(number)
             heading = _parse_heading(block, line)
-            if heading and (not (aside or mixed) or heading[0] <= (aside or mixed)):
+            if heading and skip_asides and (not (aside or mixed) or heading[0] <= (aside or mixed)):
                 aside = heading[0] if heading[1] in _NON_CLAIM_HEADINGS else 0
                 mixed = heading[0] if heading[1] in _MIXED_HEADINGS else 0
             is_prose = not (heading or aside or (mixed and _SOURCE_LINE.match(line))) and _is_prose(block, number, line)
@@ -164,7 +169,9 @@ def find_prose_blocks(markdown: str) -> list[Offsets]:
             if begin >= 0 and (not is_prose or is_row or _begins_item(block, line)):
                 _append_block(found, text, begin, start)
                 begin = -1
-            if is_prose and is_row:
+            if block.kind == "code" and not (is_prose or aside):
+                found += [(start + first, start + last) for first, last in _find_code_sentences(line)]
+            elif is_prose and is_row:
                 bars = len(line) - len(line.lstrip(" \t|>"))
                 _append_block(found, text, start + bars, start + len(line.rstrip(" \t|\n\r")))
             elif is_prose and begin < 0:
@@ -246,6 +253,33 @@ def _is_prose(block: "_Block", number: int, line: str) -> bool:
         code = block.content.split("\n")[number - block.first :]
         return not block.markup and bool(code) and _ITEM_MARKER.match(code[0]) is not None
     return block.kind != "table_head" or has_citation(line)
+
+
+def _find_code_sentences(line: str) -> list[Offsets]:
+    """Return where a line of a code block is prose: in plain sentences that cite a source, or in all of it.
+
+    The rest of the line is code. After ``#`` a sentence may be a comment, unless it cites a source.
+    """
+    start = len(_CODE_PREFIX.match(line)[0])  # type: ignore[index]
+    body = line[start:].rstrip(" \t\r\n|`~")
+    runs: list[tuple[int, int, bool]] = []  # Of plain sentences, each with whether one of them is long enough.
+    is_plain = is_all = True
+    for first, last in split_sentences(body):
+        words = strip_markdown(body[first:last])
+        sentence, was_plain = _PLAIN_SENTENCE.fullmatch(words), is_plain and bool(runs)
+        is_long = sentence is not None and len(words.split()) >= _MIN_SENTENCE_WORDS
+        is_plain = sentence is not None or (was_plain and not _has_words(words))  # Citations after a full stop.
+        is_all = is_all and is_long and sentence is not None and bool(sentence["stop"])
+        if is_plain and was_plain:
+            runs[-1] = runs[-1][0], last, runs[-1][2] or is_long
+        elif is_plain:
+            runs.append((first, last, is_long))
+        elif was_plain:
+            runs[-1] = runs[-1][0], skip_citations(body, runs[-1][1]), runs[-1][2]
+    spans = [(start + first, start + last) for first, last, is_long in runs if is_long]
+    if has_citation(line):
+        return [span for span in spans if has_citation(line[slice(*span)])]
+    return spans if is_all and "#" not in line[:start] else []
 
 
 def _begins_item(block: "_Block", line: str) -> bool:
