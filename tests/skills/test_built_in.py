@@ -58,7 +58,7 @@ def test_deep_has_no_gate(docs: Path) -> None:
     assert report.task == "Who decoded the waggle dance?"
     assert names(report) == ["deep"]
     assert "worth" not in report.stop.expression
-    assert report.stop.reason in ("planner_done", "budget_rounds", "budget_queries")
+    assert report.stop.reason in ("planner_done", "read_all", "budget_rounds", "budget_queries")
 
 
 def test_the_users_own_options_win_over_a_skill(docs: Path) -> None:
