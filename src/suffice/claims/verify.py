@@ -178,7 +178,7 @@ class ClaimVerifier:
         best = heapq.nlargest(limit, ((count, -i, item) for i, (count, item) in enumerate(shared) if count))
         return [passage for _, _, passage in best]
 
-    async def _check_quotation(self, quotation: Quotation, all: Sequence[Quotation]) -> ClaimVerdict:
+    async def _check_quotation(self, quotation: Quotation, shown: Sequence[Quotation]) -> ClaimVerdict:
         """Return the verdict on the deciding sentence of a quotation: supported by itself; others may disagree."""
         passage, span = quotation.passage, _find_deciding_sentence(quotation)
         sentence = passage.text[slice(*span)] if span else quotation.text
@@ -195,7 +195,7 @@ class ClaimVerifier:
             return verdict
         others = [
             Quote(other.passage, *span)
-            for other in all
+            for other in shown
             if other.passage in near and (span := _find_deciding_sentence(other)) and _differ(quotation, other)
         ]
         judged = await self._checker([(text, other.text) for other in others])

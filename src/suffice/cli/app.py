@@ -138,7 +138,8 @@ def _run_app(arguments: list[str]) -> int:
         if withdrawn := _WITHDRAWN_FLAGS.get(getattr(error, "option_name", "")):
             return print_error(withdrawn, InputError.exit_code)
         if type(error).__name__ == "NoArgsIsHelpError":  # A group without a command, such as "suffice lab".
-            print(getattr(error, "ctx").get_help())  # noqa: B009
+            context: Any = getattr(error, "ctx", None)
+            print(context.get_help())
             return 0
         if hasattr(error, "format_message"):  # Typer's own exceptions have this method.
             return print_error(_format_usage_error(error), 2)

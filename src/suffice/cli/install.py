@@ -231,7 +231,7 @@ def _confirm(entry: Entry, sign: Literal["+", "-"], change: str, yes: bool, dry_
     if yes or dry_run:
         return not dry_run
     if not sys.stdin.isatty():
-        raise InputError("Nobody can be asked here; add --yes to write this, or --dry-run to only see it")
+        raise InputError("There is no terminal to ask at; add --yes to write this, or --dry-run to see it only")
     return typer.confirm(f"{'Write' if sign == '+' else 'Remove'} this?")
 
 

@@ -112,7 +112,7 @@ def fit_logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool])
         curvature = (z * (p * (1 - p) + 1e-9)[:, None]).T @ z + numpy.diag(penalty)
         step = numpy.linalg.solve(curvature, z.T @ (y - p) - penalty * b)
         b += step
-        if abs(step).max() < 1e-9:
+        if numpy.max(numpy.abs(step)) < 1e-9:
             break
     weights = b[1:] / spread
     return float(b[0] - weights @ mean), weights.tolist()

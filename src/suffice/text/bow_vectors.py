@@ -23,4 +23,4 @@ def bow_vectors(texts: Sequence[str]) -> "numpy.ndarray":
     rows = numpy.zeros((len(texts), _DIMENSION), numpy.float32)
     for row, text in zip(rows, texts, strict=True):
         row[[crc32(stem.encode()) % _DIMENSION for stem in content_stems(text)]] = 1.0
-    return rows / numpy.maximum(numpy.linalg.norm(rows, axis=1, keepdims=True), 1e-9)  # type: ignore[no-any-return]
+    return numpy.asarray(rows / numpy.maximum(numpy.linalg.norm(rows, axis=1, keepdims=True), 1e-9), numpy.float32)

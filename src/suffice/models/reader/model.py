@@ -164,7 +164,7 @@ def _best_span(scores: "NDArray[np.float32]") -> tuple[int, int]:
     sums = scores[:, 0][:, None] + scores[:, 1][None, :]
     width = np.arange(len(scores))[None, :] - np.arange(len(scores))[:, None]
     sums[(width < 0) | (width >= _MAX_ANSWER_TOKENS)] = -np.inf
-    first, last = divmod(int(sums.argmax()), len(scores))
+    first, last = divmod(int(np.argmax(sums)), len(scores))
     return first, last
 
 

@@ -350,8 +350,7 @@ def _read_vectors(entries: Sequence[IndexEntry]) -> "NDArray[np.float32]":
 
     stored = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8).reshape(len(entries), -1)
     vectors = stored.astype(np.float32)
-    unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-    return unit
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9), np.float32)
 
 
 def _describe_empty_corpus(roots: Sequence[str], skipped: Sequence[SkippedFile]) -> str:
