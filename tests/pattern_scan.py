@@ -321,7 +321,7 @@ def find_attack(pattern: "re.Pattern[str]", methods: set[str]) -> str | None:
                 )
                 for length in reversed(LENGTHS)
             ]
-            if times[0] > max(MAX_GROWTH * times[1], 2 * MAX_GROWTH * times[2]):
+            if times[0] > max(FLOOR_SECONDS, MAX_GROWTH * times[1], 2 * MAX_GROWTH * times[2]):
                 spent = ", ".join(f"{1000 * each:.0f}" for each in times)
                 shape = ", ".join(f"{LENGTHS[-1] // length} x {length}" for length in reversed(LENGTHS))
                 return f"{attack}: {spent} ms for {shape} characters"

@@ -22,12 +22,12 @@ from suffice.lab.conditions import CONDITIONS, get_condition
 from suffice.lab.data import Unanswerable
 from suffice.lab.sweep import EXHAUSTION_SWEEP
 from suffice.memory.base import BeliefLimits
-from suffice.search.open import DEFAULT_ALPHA
 
 HARNESSES = ("ircot", "react", "memgpt", "iterretgen")
 NO_GATE = "none"
 DEFAULT_K = 5
 DEFAULT_LIMITS = "10/6"
+PAPER_ALPHA = 0.5  # Weight of words of the harnesses that name none.
 PRESET_EXPERIMENTS: dict[str, dict[str, Any]] = {
     "belief": {"harness": HARNESSES, "memory": tuple(CONDITIONS), "gate": (NO_GATE, "exhaustion")},
     "gates": {
@@ -169,7 +169,7 @@ class Experiment:
 def get_default_alpha(harness: str) -> float:
     """Return the harness's own weight of words in search."""
     alpha = PRESETS[harness].alpha
-    return DEFAULT_ALPHA if alpha is None else alpha
+    return PAPER_ALPHA if alpha is None else alpha
 
 
 def parse_limits(text: str) -> BeliefLimits:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from suffice.search.engines.ingest import IngestResult
     from suffice.search.files.walk import SkippedFile
 
-DEFAULT_ALPHA = 0.5  # Words and meaning weigh the same unless a preset or the user says otherwise.
+DEFAULT_ALPHA = 0.25  # Weight of words against meaning, unless a preset or the user says otherwise (bench/answers.md).
 
 ShowProgress = Callable[[str, int, int], None]
 """Receives the name of an activity, the steps done and the steps in total."""

@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from suffice.models.embeddings.stretches import compare_stretches
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_instruction
@@ -29,9 +30,6 @@ Source = Note | Passage
 """What is read: both have a text and a title."""
 PASSAGE_FEATURES = ("rank", "words", "cosine", "reader")
 _MAX_READ = 8  # Passages for the reader.
-# A passage is as near to the question as its nearest stretch: in the vector of a whole one its details are lost.
-_STRETCH_CHARS = 400
-_STRETCH_STEP = 260
 _LOGIT_MARGIN = 0.01  # A probability is never surer than this.
 
 
@@ -106,7 +104,8 @@ def rank_passages(
     """Return the passages as candidates, best first."""
     held = [source_stems(passage, question.language) for passage in passages]
     words = QuestionWords(question, held)
-    cosines = _compare_stretches(question.text, passages, embed)
+    nearest = None if embed is None else compare_stretches(question.text, [(p.title, p.text) for p in passages], embed)
+    cosines = nearest or [0.0] * len(passages)
     units = [_list_units(passage, words, question.language) for passage in passages]
     rows = [[-math.log(1 + place), words.coverage(held[place]), cosines[place], 0.0] for place in range(len(passages))]
     answers = read_passages(question, passages, reader, [weigh(row, "unread") for row in rows])
@@ -150,19 +149,6 @@ def compute_cosines(text: str, others: Sequence[str], embed: Embed | None) -> li
         return [0.0] * len(others)
     vectors: numpy.ndarray = embed([text, *others])
     return [float(value) for value in vectors[1:] @ vectors[0]]
-
-
-def _compare_stretches(text: str, passages: Sequence[Passage], embed: Embed | None) -> list[float]:
-    """Return the similarity of each passage's nearest stretch to a text."""
-    stretches = [
-        (place, f"{passage.title}. {passage.text[start : start + _STRETCH_CHARS]}")
-        for place, passage in enumerate(passages)
-        for start in range(0, max(1, len(passage.text) - _STRETCH_CHARS + _STRETCH_STEP), _STRETCH_STEP)
-    ]
-    nearest = [-1.0] * len(passages)
-    for (place, _), cosine in zip(stretches, compute_cosines(text, [one for _, one in stretches], embed), strict=True):
-        nearest[place] = max(nearest[place], cosine)
-    return nearest
 
 
 def logit(probability: float) -> float:

@@ -1,24 +1,25 @@
 """The ranking function of document searches: words, meaning and titles in one score, without near-duplicates.
 
-    score = alpha · bm25 / best + (1 − alpha) · cosine + 0.15 if the query names the passage's title
+    score = alpha · bm25 / best + (1 − alpha) · meaning + 0.15 if the query names the passage's title
 
-The cosine is taken twice: roughly for every candidate, then exactly for the best of them. The local index and the engines in
-``search.engines`` find candidates in their own ways and rank them here.
+For every candidate the meaning is its static vector's cosine; for the best of them the nearest stretch, by the embedding model,
+counts twice beside it. The local index and the engines in ``search.engines`` find candidates in their own ways and rank
+them here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from suffice.models.embeddings.stretches import compare_stretches
 from suffice.search.corpus.index import IndexEntry
 from suffice.search.files.chunk import INEXACT_KINDS
 from suffice.text.entities import strip_parenthetical
 from suffice.text.tokens import normalize_phrase, tokenize
-from suffice.types import Passage, Place
+from suffice.types import Embed, Passage, Place
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
 NEAR_DUPLICATE_SIMILARITY = 0.9
@@ -41,12 +42,12 @@ def rank_candidates(
     alpha: float,
     rough: Sequence[float] | None,
     k: int,
-    embed: "Callable[[list[str]], NDArray[np.float32]] | None",
+    embed: Embed | None,
 ) -> list[tuple[float, IndexEntry]]:
-    """Rank candidates, best first: all by their ``rough`` cosines, then the best ``k`` by the vectors of ``embed``.
+    """Rank candidates, best first: all by their ``rough`` cosines, then the best ``k`` also by their nearest stretch.
 
-    Without rough cosines, all are ranked by ``embed``; without ``embed``, the given cosines are exact. A passage that was
-    compared only roughly never passes one that was compared exactly.
+    Without rough cosines, all are ranked by the vectors that ``embed`` makes of whole passages; without ``embed``, the given
+    cosines are exact. A passage that was compared only roughly never passes one that was compared exactly.
     """
     phrase = normalize_phrase(text)
     bonus = [_TITLE_MATCH_BONUS * _names_title(phrase, candidate.entry.title) for candidate in candidates]
@@ -67,8 +68,14 @@ def rank_candidates(
         return [(value, candidates[i].entry) for value, i in order]
     best = [i for _, i in order[:k]]
     embedded = [i for i in best if candidates[i].has_meaning]
-    vectors = embed([text, *(text_to_embed(candidates[i].entry) for i in embedded)])
-    cosines = dict(zip(embedded, (vectors[1:] @ vectors[0]).tolist(), strict=True))
+    if rough is None:
+        vectors = embed([text, *(text_to_embed(candidates[i].entry) for i in embedded)])
+        meaning = (vectors[1:] @ vectors[0]).tolist()
+    else:
+        entries = [candidates[i].entry for i in embedded]
+        nearest = compare_stretches(text, [(entry.title, entry.text) for entry in entries], embed)
+        meaning = [(rough[i] + 2 * cosine) / 3 for i, cosine in zip(embedded, nearest, strict=True)]
+    cosines = dict(zip(embedded, meaning, strict=True))
     exact = score({i: cosines.get(i, 0.0) for i in best})
     lowest = exact[-1][0]
     ranked = [*exact, *((min(value, lowest), i) for value, i in order[k:])]

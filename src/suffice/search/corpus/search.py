@@ -1,12 +1,11 @@
 """Search in files, by words first and by meaning second.
 
-    BM25 over all passages → 50 candidates → alpha · bm25 / best + (1 − alpha) · cosine + 0.15 if the query names the
-    passage's title → near-duplicates dropped
+    50 candidates by BM25 and 50 by the static vectors, which the index holds for every passage → ranked by both
+    (``ranking``), the best two dozen also by the embedding model → near-duplicates dropped
 
-The cosine is taken twice: of the static vectors, which the index holds for every passage, to choose the best dozen; then of the
-embedding model's vectors for these alone. They are cached, and ``embed_passages`` makes them all ahead of time. The built-in
-model knows English only: passages in other languages are ranked by their words. ``alpha`` 1 needs no embedding model;
-``alpha`` 0 compares with every passage and embeds them all once. ``sync`` keeps the index up to date.
+The model's vectors are cached, and ``embed_passages`` makes them all ahead of time. The built-in model knows English only:
+passages in other languages are ranked by their words. ``alpha`` 1 needs no embedding model; ``alpha`` 0 compares with every
+passage and embeds them all once. ``sync`` keeps the index up to date.
 """
 
 import asyncio
@@ -18,6 +17,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings import Embedder, embed_static, get_minilm
+from suffice.models.embeddings.static import StaticEmbedder
+from suffice.models.embeddings.stretches import split_stretches
 from suffice.search.base import RankedScope
 from suffice.search.corpus.index import BM25Index, IndexEntry
 from suffice.search.corpus.ranking import (
@@ -39,11 +40,11 @@ if TYPE_CHECKING:
     import tantivy
     from numpy.typing import NDArray
 
-# Enough for the cosines to lift a passage from far down.
-MAX_CANDIDATES = 50
-# The embedding model compares so many candidates more than are asked for: a dozen for five. Each costs one embedding, once
-# (tens of milliseconds). What it does to recall: bench/latency.md.
-EXTRA_EMBEDDED = 7
+MAX_CANDIDATES = 50  # By words, and as many by meaning.
+_MAX_WEIGHED = 400  # Passages whose words count when their meaning makes them candidates.
+# The embedding model compares so many candidates more than are asked for: two dozen for five. Each costs two or three
+# embeddings, once (ten milliseconds each). What it does to recall: bench/answers.md.
+EXTRA_EMBEDDED = 19
 _EMBED_BATCH_SIZE = 1024
 MAX_RANKED = 20_000  # Passages that are ranked at once; each takes a kilobyte.
 EMBEDDED_OF_ALL = 200  # Of these the embedding model compares the best, a few seconds the first time.
@@ -78,6 +79,7 @@ class CorpusSearch:
         self._progress = progress
         self._relative_roots = [(os.path.join(os.path.abspath(root), ""), root) for root in relative_roots]
         self._dense: tuple[list[tantivy.DocAddress], NDArray[np.float32]] | None = None
+        self._static: tuple[list[tantivy.DocAddress], NDArray[np.float32]] | None = None
         self._dense_lock = threading.Lock()
 
     @classmethod
@@ -200,18 +202,35 @@ class CorpusSearch:
             return []
         if self._alpha == 0:
             return self._drop_near_duplicates(self._search_dense(text, k, check_cancelled), k)
-        hits = self._index.search(terms, max(MAX_CANDIDATES, k))
+        hits = self._index.search(terms, max(_MAX_WEIGHED, k))
         if not hits:
             return []
-        best = hits[0][0]
+        best, count = hits[0][0], max(MAX_CANDIDATES, k)
         if self._alpha == 1:
             return self._drop_near_duplicates(
-                ((score / best, self._index.get_entry(address)) for score, address in hits), k
+                ((score / best, self._index.get_entry(address)) for score, address in hits[:count]), k
             )
-        entries = [self._index.get_entry(address) for _, address in hits]
-        words = [score / best for score, _ in hits]
-        ranked = self._rank(text, words, entries, k + EXTRA_EMBEDDED, check_cancelled)
+        weighed = [(score / best, self._index.get_entry(address)) for score, address in hits]
+        words = {entry: score for score, entry in weighed}
+        near = self._find_near(text, count) if self.is_english_only else []
+        entries = list(dict.fromkeys([*(entry for _, entry in weighed[:count]), *near]))
+        scores = [words.get(entry, 0.0) for entry in entries]
+        ranked = self._rank(text, scores, entries, k + EXTRA_EMBEDDED, check_cancelled)
         return self._drop_near_duplicates(ranked, k)
+
+    def _find_near(self, text: str, count: int) -> list[IndexEntry]:
+        """Return the entries whose static vectors are nearest to an English text; none where there are too many to compare."""
+        import numpy as np
+
+        if self.size > MAX_RANKED or (detect_language(text) or ENGLISH) != ENGLISH:
+            return []
+        if self._static is None:
+            listed = [(address, self._index.get_entry(address)) for address in self._index.list_addresses()]
+            known = [(address, entry) for address, entry in listed if self._has_meaning(entry)]
+            self._static = [address for address, _ in known], _read_vectors([entry for _, entry in known])
+        addresses, vectors = self._static
+        cosines = vectors @ embed_static([text])[0]
+        return [self._index.get_entry(addresses[i]) for i in np.argsort(-cosines, kind="stable")[:count]]
 
     def _rank(
         self, text: str, words: list[float], entries: list[IndexEntry], k: int, check_cancelled: Callable[[], None]
@@ -261,23 +280,31 @@ class CorpusSearch:
             raise SearchError(f"The index is damaged ({error}); start again to rebuild it.") from error
 
     def _embed_ahead(self, check_cancelled: Callable[[], None]) -> None:
-        for _ in self._embed_in_batches(self._has_meaning, check_cancelled):
+        def list_texts(entry: IndexEntry) -> list[str]:
+            """Return what a question compares of a passage."""
+            if not self._has_meaning(entry):
+                return []
+            return split_stretches(entry.title, entry.text) if self.is_english_only else [text_to_embed(entry)]
+
+        for _ in self._embed_in_batches(list_texts, check_cancelled):
             pass
 
     def _embed_in_batches(
-        self, is_wanted: Callable[[IndexEntry], bool], check_cancelled: Callable[[], None]
+        self, to_texts: Callable[[IndexEntry], list[str]], check_cancelled: Callable[[], None]
     ) -> "Iterator[NDArray[np.float32]]":
-        """Yield the vectors of all passages that are wanted, in the order of the index."""
+        """Yield the vectors of all passages' texts, in the order of the index."""
         addresses = self._index.list_addresses()
         for start in range(0, len(addresses), _EMBED_BATCH_SIZE):
             entries = [self._index.get_entry(address) for address in addresses[start : start + _EMBED_BATCH_SIZE]]
+            texts = [text for entry in entries for text in to_texts(entry)]
+            share = len(entries) / max(1, len(texts))
 
-            def on_batch(done: int, start: int = start) -> None:
+            def on_batch(done: int, start: int = start, share: float = share) -> None:
                 check_cancelled()
-                self._progress("embedding", start + done, len(addresses))
+                self._progress("embedding", start + int(done * share), len(addresses))
 
             check_cancelled()
-            yield self._vectors.embed([text_to_embed(entry) for entry in entries if is_wanted(entry)], on_batch)
+            yield self._vectors.embed(texts, on_batch)
             self._progress("embedding", start + len(entries), len(addresses))
 
     def _search_dense(
@@ -288,7 +315,9 @@ class CorpusSearch:
         with self._dense_lock:
             if self._dense is None:
                 # Twice the size of the cached ones: NumPy multiplies float16 many times slower.
-                matrix = np.concatenate(list(self._embed_in_batches(lambda entry: True, check_cancelled)))
+                matrix = np.concatenate(
+                    list(self._embed_in_batches(lambda entry: [text_to_embed(entry)], check_cancelled))
+                )
                 self._dense = self._index.list_addresses(), matrix
         addresses, matrix = self._dense
         cosines = matrix @ self._vectors.embed([text])[0]
@@ -348,8 +377,8 @@ def _read_vectors(entries: Sequence[IndexEntry]) -> "NDArray[np.float32]":
     """Return the static vectors of entries, at length one."""
     import numpy as np
 
-    stored = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8).reshape(len(entries), -1)
-    vectors = stored.astype(np.float32)
+    joined = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8)
+    vectors = joined.reshape(-1, StaticEmbedder.dimension).astype(np.float32)
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9), np.float32)
 
 

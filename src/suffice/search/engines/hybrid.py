@@ -13,7 +13,7 @@ import asyncio
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -188,7 +188,7 @@ class PostgresSearch:
             ranked = sorted(zip(rough, (one.entry for one in found), strict=True), key=lambda item: -item[0])
             return [(cosine, entry) for cosine, entry in ranked]
         candidates = [Candidate(one.entry, one.words / best, has_meaning=one.cosine is not None) for one in found]
-        embed: Callable[[list[str]], NDArray[np.float32]] | None = self._vectors.embed if self._is_static else None
+        embed = self._vectors.embed if self._is_static else None
         return rank_candidates(text, candidates, self._alpha, rough, k, embed)
 
 
