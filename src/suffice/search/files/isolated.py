@@ -103,7 +103,7 @@ def _read_with_ocr(
     cpu = 2 * ocr.OCR_SECONDS
     limits = Limits(_OCR_MEMORY, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
     try:
-        return get_pool("ocr").run(_make_path_job("read_path_with_ocr", path, limits), Document, check_cancelled)
+        return get_pool().run(_make_path_job("read_path_with_ocr", path, limits), Document, check_cancelled)
     except UnreadableFile as error:
         return error
     except JobFailed as error:
