@@ -87,7 +87,7 @@ def test_docx_chunks_follow_headings(tmp_path: Path) -> None:
     body += paragraph("Two", "Heading1") + paragraph("Deep", "Heading2") + paragraph("more")
     make_docx(tmp_path / "a.docx", body)
     assert [(p.text, p.title, p.record) for p in read_file(tmp_path / "a.docx")] == [
-        ("# One\n\nwords\n\n| a | b |\n|---|---|", "One", "para-1"),
+        ("# One\n\nwords\n\n| a | b |\n| --- | --- |", "One", "para-1"),
         ("# Two\n\n## Deep\n\nmore", "Two > Deep", "para-4"),
     ]
 

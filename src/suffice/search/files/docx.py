@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from suffice.search.files.blocks import Block, format_item, format_tables, pack_blocks
+from suffice.search.files.blocks import Block, make_item, make_table, pack_blocks
 from suffice.search.files.chunk import DocumentChunk, UnreadableFile
 from suffice.search.files.package import Package, open_package
 
@@ -56,7 +56,7 @@ class _BodyReader:
                 first = self.paragraphs + 1
                 rows = [[_read_cell(cell) for cell in _find_all(row, "tc")] for row in _find_all(child, "tr")]
                 self.paragraphs += sum(map(any, rows))  # A row counts as one paragraph.
-                yield from (Block(table, first) for table in format_tables(rows))
+                yield make_table(rows, first)
             else:
                 yield from self.read(child)
 
@@ -74,7 +74,7 @@ class _BodyReader:
         if not text or list_id in (None, "0"):
             return Block(text, self.paragraphs)
         mark = self._count_item(list_id, depth) if (list_id, depth) in self.numbered_lists else "-"
-        return Block(format_item(text, depth, mark), self.paragraphs, is_item=True)
+        return make_item(text, self.paragraphs, depth, mark)
 
     def _count_item(self, list_id: str, depth: int) -> str:
         self.item_counts[list_id, depth] = self.item_counts.get((list_id, depth), 0) + 1

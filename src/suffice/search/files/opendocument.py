@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from suffice.search.files.blocks import Block, format_item, format_tables, pack_blocks
+from suffice.search.files.blocks import Block, make_item, make_table, pack_blocks, pack_slide
 from suffice.search.files.chunk import ChunkKind, DocumentChunk, UnreadableFile, get_suffix
 from suffice.search.files.package import open_package
-from suffice.search.files.slides import Slide, make_slide_chunks
 
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns:"
 _TEXT, _TABLE, _DRAW, _OFFICE, _PRESENTATION, _STYLE = (
@@ -45,7 +44,7 @@ def parse(data: bytes, path: Path) -> list[DocumentChunk]:
             chunks = [
                 chunk
                 for number, page in enumerate(pages, start=1)
-                for chunk in make_slide_chunks(_read_slide(page, lists), number, path.name, kind)
+                for chunk in pack_slide(*_read_slide(page, lists), number, path.name, kind)
             ]
         else:
             bodies = root.iterfind(f"{_OFFICE}body/{_OFFICE}text")
@@ -67,7 +66,8 @@ def _find_numbered_lists(root: Element) -> frozenset[str]:
     )
 
 
-def _read_slide(page: Element, lists: frozenset[str]) -> Slide:
+def _read_slide(page: Element, lists: frozenset[str]) -> tuple[str, list[Block], str]:
+    """Return the title, the texts and the notes."""
     title, blocks = "", []
     for child in page:
         read = [block for block in _OdfReader(lists).read([child]) if block.text.strip()]
@@ -81,7 +81,7 @@ def _read_slide(page: Element, lists: frozenset[str]) -> Slide:
         if frame.get(f"{_PRESENTATION}class") == "notes"
         for block in _OdfReader(lists).read([frame])
     ]
-    return Slide(title, tuple(blocks), "\n".join(filter(None, notes)))
+    return title, blocks, "\n".join(filter(None, notes))
 
 
 @dataclass(slots=True)
@@ -129,8 +129,8 @@ class _OdfReader:
                     continue
                 number += is_first
                 mark = f"{number}." if style in self.numbered_lists else "-"
-                text = format_item(block.text, depth, mark) if is_first else "  " * (depth + 1) + block.text
-                yield Block(text, block.number, is_item=True)
+                more = Block("  " * (depth + 1) + block.text, block.number, is_item=True)
+                yield make_item(block.text, block.number, depth, mark) if is_first else more
                 is_first = False
         self._list_styles.pop()
 
@@ -147,7 +147,7 @@ class _OdfReader:
                 cells += [text] * min(int(repeated) if repeated.isdecimal() else 1, _MAX_REPEATED_CELLS)
             rows.append(cells)
         self.paragraphs += sum(map(any, rows))  # A row counts as one paragraph.
-        yield from (Block(text, first) for text in format_tables(rows))
+        yield make_table(rows, first)
 
 
 def _extract_text(node: Element) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from suffice.search.files.blocks import Block, format_item, format_tables, pack_blocks
+from suffice.search.files.blocks import Block, make_item, make_table, pack_blocks
 from suffice.search.files.chunk import DocumentChunk, UnreadableFile
 
 _LIST_ITEM = re.compile(r"(?:[•◦▪·*-]|(?P<number>\d{1,3})[.)]?)\t\s*")
@@ -31,13 +31,13 @@ def _make_blocks(lines: list[str]) -> Iterator[Block]:
         paragraphs = list(group)
         if is_table:
             rows = [line.rstrip("|").split("|") for line in paragraphs]
-            yield from (Block(table, number + 1) for table in format_tables(rows))
+            yield make_table(rows, number + 1)
             number += len(rows)
             continue
         for line in paragraphs:
             number += 1
             if item := _LIST_ITEM.match(line):
                 mark = f"{item.group('number')}." if item.group("number") else "-"
-                yield Block(format_item(line[item.end() :], 0, mark), number, is_item=True)
+                yield make_item(line[item.end() :], number, 0, mark)
             else:
                 yield Block(line, number)
