@@ -110,7 +110,7 @@ def test_notebook_cells_have_shortened_outputs() -> None:
     first, second = read_text(json.dumps({"cells": cells}), "n.ipynb")
     assert (first.text, first.record, first.title) == ("# Intro\nwords", "cell-1", "Intro")
     assert second.record == "cell-3"
-    assert second.text.startswith("```python\nprint(x)\n```\n```\n999")
+    assert second.text.startswith("```python\nprint(x)\n```\n\n```\n999")
     assert second.text.endswith(" …\n```")
     assert len(second.text) < 600
 
