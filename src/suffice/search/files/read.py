@@ -113,14 +113,9 @@ def read_document(path: Path, *, use_ocr: bool = False) -> Document:
         raise UnreadableFile(f"{path} is nested too deeply; save it again with the program that made it.") from error
 
 
-def read_path(path: str) -> Document:
+def read_path(path: str, use_ocr: bool = False) -> Document:
     """Run ``read_document`` in a child process, which is sent plain data."""
-    return read_document(Path(path))
-
-
-def read_path_with_ocr(path: str) -> Document:
-    """Run ``read_document`` with OCR in a child process."""
-    return read_document(Path(path), use_ocr=True)
+    return read_document(Path(path), use_ocr=use_ocr)
 
 
 def read_data(data: bytes, name: str, *, use_ocr: bool = False) -> Document:
