@@ -14,9 +14,8 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings.static import StaticEmbedder, embed_static
@@ -51,15 +50,14 @@ _MAX_COMMON = 8  # Common words that are combined; a passage that has none of th
 _MAX_GROUPS = 70
 
 _FETCH = f"""
-SELECT e.id, f.path, p.text, p.title, p.kind, p.first_line, p.last_line, p.page, p.record, p.record_id, p.part, p.section,
+SELECT f.path, p.text, p.title, p.kind, p.first_line, p.last_line, p.page, p.record, p.record_id, p.part, p.section,
     p.language, -(e.words <#> %(words)s::sparsevec), 1 - (e.vector <=> %(vector)s::halfvec), e.position
 FROM entries e JOIN passages p ON p.id = e.id JOIN files f ON f.id = e.id >> {FILE_SHIFT} WHERE e.id = ANY(%(ids)s)
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A row of the database as a candidate."""
+class _Found(NamedTuple):
+    """A passage that was found: its BM25 score, its cosine to the query, and its place in the order of equals."""
 
     entry: IndexEntry
     words: float
@@ -128,7 +126,7 @@ class PostgresSearch:
     def _search(self, text: str, k: int) -> list[Passage]:
         if k < 1:
             return []
-        with translate_errors(self._address), get_pool(self._address).connection() as connection:
+        with translate_errors(self._address), get_pool(self._address.dsn).connection() as connection:
             set_search_path(connection, self._address)
             languages = _read_totals(connection)
             terms = extract_query_terms(text, languages)
@@ -185,8 +183,7 @@ class PostgresSearch:
             return [(one.words / best, one.entry) for one in found if one.words > 0]
         rough = [0.0 if one.cosine is None else one.cosine for one in found]
         if self._alpha == 0 and not self._is_static:
-            ranked = sorted(zip(rough, (one.entry for one in found), strict=True), key=lambda item: -item[0])
-            return [(cosine, entry) for cosine, entry in ranked]
+            return sorted(zip(rough, (one.entry for one in found), strict=True), key=lambda item: -item[0])
         candidates = [Candidate(one.entry, one.words / best, has_meaning=one.cosine is not None) for one in found]
         embed: Callable[[list[str]], NDArray[np.float32]] | None = self._vectors.embed if self._is_static else None
         return rank_candidates(text, candidates, self._alpha, rough, k, embed)
@@ -280,9 +277,6 @@ def _find_shared_ids(connection: "psycopg.Connection[Any]", ids: Sequence[str]) 
 
 
 def _to_found(row: Sequence[Any]) -> _Found:
-    _, path, text, title, kind, first, last, page, record, record_id, part, section, language, words, cosine, order = (
-        row
-    )
-    lines = None if first is None else (first, last)
-    entry = IndexEntry(path, text, title, kind, lines, page, record, record_id, part, section, language)
-    return _Found(entry, float(words), None if cosine is None else float(cosine), order)
+    path, text, title, kind, first, last, *place, words, cosine, position = row
+    entry = IndexEntry(path, text, title, kind, None if first is None else (first, last), *place)
+    return _Found(entry, float(words), None if cosine is None else float(cosine), position)

@@ -52,9 +52,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# A transaction holds the files of one batch: at most this many, or this many bytes.
-_BATCH_FILES = 200
-_BATCH_BYTES = 4_000_000
+# Files that are written in one transaction.
+_BATCH_FILES = 100
 # Passages whose mean length is used as that of the collection.
 _SAMPLE_PASSAGES = 1_000
 # Passages that are embedded and written at once.
@@ -119,6 +118,9 @@ class _IngestWorker:
         self._scan = scan
         self._vectors = vectors
         self._mean_length = 0.0
+        # Of the files of one transaction: passages by language, and passages by term.
+        self._totals: Counter[str] = Counter()
+        self._statistics: Counter[int] = Counter()
 
     def work(self) -> None:
         known = dict(self._connection.execute("SELECT path, stamp FROM files").fetchall())
@@ -127,7 +129,7 @@ class _IngestWorker:
         random.shuffle(files)  # Workers that start together meet less often.
         postponed: list[str] = []
         done = 0
-        for batch in _group_by_size(files):
+        for batch in _batched(files, _BATCH_FILES):
             stamps = {file: stamp for file in batch if (stamp := self._stamp(file)) is not None}
             changed = {file: stamp for file, stamp in stamps.items() if known.get(file) != stamp}
             postponed += self._write_files(changed, wait=False)
@@ -164,13 +166,14 @@ class _IngestWorker:
             current = dict(rows)
             todo = [file for file in claimed if current.get(file) != stamps[file]]
             self._delete([file for file in todo if file in current])
-            totals: Counter[str] = Counter()
-            statistics: Counter[int] = Counter()
             documents = list(read_documents(list(map(Path, todo)), self._request.check_cancelled))
             self._fix_mean_length(documents)
             for file, document in zip(todo, documents, strict=True):
-                self._write_file(file, stamps[file], document, totals, statistics)
-            self._add_statistics(totals, statistics)
+                self._write_file(file, stamps[file], document)
+            self._copy("totals", self._totals.items())
+            self._copy("statistics", self._statistics.items())
+            self._totals.clear()
+            self._statistics.clear()
         return [file for file in stamps if file not in claimed]
 
     def _claim(self, files: Sequence[str], *, wait: bool) -> list[str]:
@@ -183,14 +186,7 @@ class _IngestWorker:
                 claimed.append(file)
         return claimed
 
-    def _write_file(
-        self,
-        file: str,
-        stamp: str,
-        document: Document | UnreadableFile,
-        totals: Counter[str],
-        statistics: Counter[int],
-    ) -> None:
+    def _write_file(self, file: str, stamp: str, document: Document | UnreadableFile) -> None:
         if isinstance(document, UnreadableFile):
             if file in self._scan.explicit_files:
                 raise document
@@ -208,49 +204,33 @@ class _IngestWorker:
         for number, entries in enumerate(_batched(make_entries(file, chunks), _WRITE_SIZE)):
             self._request.check_cancelled()
             offset = number * _WRITE_SIZE
-            self._write_entries(entries, first + offset, order + offset, totals, statistics)
+            self._write_entries(entries, first + offset, order + offset)
 
-    def _write_entries(
-        self,
-        entries: Sequence[IndexEntry],
-        id: int,
-        order: int,
-        totals: Counter[str],
-        statistics: Counter[int],
-    ) -> None:
-        terms = [extract_entry_terms(entry) for entry in entries]
-        weights = [weigh_terms(each, self._mean_length) for each in terms]
+    def _write_entries(self, entries: Sequence[IndexEntry], id: int, order: int) -> None:
+        weights = [weigh_terms(extract_entry_terms(entry), self._mean_length) for entry in entries]
         for entry, weight in zip(entries, weights, strict=True):
-            totals[entry.language] += 1
-            statistics.update(weight.keys())
-        passages = (_make_row(entry, number) for number, entry in enumerate(entries, id))
-        self._copy("passages", passages)
-        packed = zip(weights, self._make_vectors(entries), strict=True)
-        rows = (
-            (id + i, order + i, list(weight), format_weights(weight), vector)
-            for i, (weight, vector) in enumerate(packed)
-        )
+            self._totals[entry.language] += 1
+            self._statistics.update(weight.keys())
+        self._copy("passages", (_make_row(entry, number) for number, entry in enumerate(entries, id)))
+        packed = enumerate(zip(weights, self._make_vectors(entries), strict=True))
+        rows = ((id + i, order + i, list(weight), format_weights(weight), vector) for i, (weight, vector) in packed)
         self._copy("entries", rows)
 
     def _make_vectors(self, entries: Sequence[IndexEntry]) -> list[str | None]:
         """Return the vectors of passages; ``None`` where the embedder does not know the language."""
         import numpy as np
 
+        is_english_only = self._vectors is None or self._vectors.is_english_only
+        known = [entry for entry in entries if entry.language == ENGLISH or not is_english_only]
         if self._vectors is None:
-            stored = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8).reshape(len(entries), -1)
+            stored = np.frombuffer(b"".join(entry.vector for entry in known), np.int8).reshape(len(known), -1)
             rows: NDArray[np.float32] = stored.astype(np.float32)
             rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-            return [
-                format_vector(row) if _has_meaning(entry) else None for entry, row in zip(entries, rows, strict=True)
-            ]
-        known = [i for i, entry in enumerate(entries) if not self._vectors.is_english_only or entry.language == ENGLISH]
-        embedded = self._vectors.embed(
-            [text_to_embed(entries[i]) for i in known], lambda done: self._request.check_cancelled()
-        )
-        vectors: list[str | None] = [None] * len(entries)
-        for i, row in zip(known, embedded, strict=True):
-            vectors[i] = format_vector(row)
-        return vectors
+        else:
+            texts = [text_to_embed(entry) for entry in known]
+            rows = self._vectors.embed(texts, lambda done: self._request.check_cancelled())
+        vectors = map(format_vector, rows)
+        return [next(vectors) if entry.language == ENGLISH or not is_english_only else None for entry in entries]
 
     def _fix_mean_length(self, documents: Sequence[Document | UnreadableFile]) -> None:
         """Set the mean length of a passage, which the first worker fixes by a sample of its first files."""
@@ -292,10 +272,6 @@ class _IngestWorker:
                 ends,
             )
         return len(rows)
-
-    def _add_statistics(self, totals: Counter[str], statistics: Counter[int]) -> None:
-        self._copy("totals", totals.items())
-        self._copy("statistics", statistics.items())
 
     def _copy(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._connection.cursor().copy(f"COPY {table} FROM STDIN".encode()) as copy:
@@ -424,35 +400,11 @@ def _clean(text: Any) -> Any:
     return text.replace("\x00", "\ufffd") if isinstance(text, str) else text
 
 
-def _has_meaning(entry: IndexEntry) -> bool:
-    return entry.language == ENGLISH
-
-
-def _group_by_size(files: Iterable[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    size = 0
-    for file in files:
-        batch.append(file)
-        size += _get_size(file)
-        if len(batch) == _BATCH_FILES or size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
 def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
     """Yield the items in tuples of at most this size."""
     rest = iter(items)
     while batch := tuple(islice(rest, size)):
         yield batch
-
-
-def _get_size(file: str) -> int:
-    try:
-        return os.stat(file).st_size
-    except OSError:
-        return 0
 
 
 def _is_below(path: str, roots: Sequence[str]) -> bool:

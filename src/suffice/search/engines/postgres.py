@@ -45,6 +45,12 @@ POOL_SIZE = 8  # Connections for searches, for each database and process.
 EF_SEARCH = 100  # How far the vector index looks; at least the number of candidates.
 MIN_PGVECTOR = (0, 7)
 _PROBE_SIZE = 64  # Vectors and dimensions of the index that is built to see whether the server survives it.
+_CONNECTION_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "connect_timeout": CONNECT_SECONDS,
+    "application_name": "suffice",
+    "prepare_threshold": None,  # A prepared plan would not know how common the terms are.
+}
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 _TABLES = """
@@ -131,34 +137,19 @@ def connect(address: PostgresAddress) -> "psycopg.Connection[Any]":
     """Open a connection of its own, with the collection first in its search path."""
     import psycopg
 
-    connection = psycopg.connect(
-        address.dsn,
-        autocommit=True,
-        connect_timeout=CONNECT_SECONDS,
-        application_name="suffice",
-        prepare_threshold=None,
-    )
+    connection = psycopg.connect(address.dsn, **_CONNECTION_OPTIONS)
     set_search_path(connection, address)
     return connection
 
 
-def get_pool(address: PostgresAddress) -> "ConnectionPool":
-    """Return the connections for searches, which all collections of a database and all runs of this process share."""
-    return _open_pool(address.dsn)
-
-
 @cache
-def _open_pool(dsn: str) -> "ConnectionPool":
+def get_pool(dsn: str) -> "ConnectionPool":
+    """Return the connections for searches, which all collections of a database and all runs of this process share."""
     from psycopg_pool import ConnectionPool
 
     pool = ConnectionPool(
         dsn,
-        kwargs={
-            "autocommit": True,
-            "connect_timeout": CONNECT_SECONDS,
-            "application_name": "suffice",
-            "prepare_threshold": None,  # A prepared plan would not know how common the terms are.
-        },
+        kwargs=_CONNECTION_OPTIONS,
         min_size=0,
         max_size=POOL_SIZE,
         max_idle=60,
