@@ -26,15 +26,12 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
     path: HeadingPath = []
     found = []
     for number, cell in enumerate(cells, start=1):
-        source = _join_source(cell.get("source", cell.get("input")))
+        source = _join_source(cell.get("source"))
         kind = cell.get("cell_type")
         if kind == "markdown":
             prose = markdown.convert(source)
             for heading in prose.headings:
                 path = enter_heading(path, heading.level, heading.text)
-        elif kind == "heading":  # Only in nbformat 3.
-            path = enter_heading(path, int(cell.get("level", 1)), source)
-            prose = Prose(split_lines(source))
         else:
             prose = Prose([])
             for text in filter(str.strip, [source, *_iter_outputs(cell)]):
@@ -54,11 +51,8 @@ def _read_cells(text: str, name: str) -> tuple[list[dict[str, Any]], str]:
         raise UnreadableFile(
             f"{name} is not a valid notebook ({error}); open it in Jupyter and save it again."
         ) from error
-    if isinstance(notebook, dict):
-        sheets = [notebook, *[sheet for sheet in notebook.get("worksheets") or [] if isinstance(sheet, dict)]]
-        for sheet in sheets:
-            if isinstance(cells := sheet.get("cells"), list):
-                return [cell for cell in cells if isinstance(cell, dict)], _read_language(notebook)
+    if isinstance(notebook, dict) and isinstance(cells := notebook.get("cells"), list):
+        return [cell for cell in cells if isinstance(cell, dict)], _read_language(notebook)
     raise UnreadableFile(f"{name} is not a valid notebook (it has no cells); open it in Jupyter and save it again.")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from suffice.errors import describe_install
 from suffice.search.files import ocr
-from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, ScannedFile, UnreadableFile
+from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, ScannedFile, UnreadableFile, make_size_error
 from suffice.search.files.decode import load_bytes
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
@@ -155,7 +155,7 @@ def _limit_text(pages: Iterator[_PdfPage], path: Path, max_chars: int | None) ->
     for page in pages:
         size += len(page.text)
         if size > MAX_BYTES:
-            raise UnreadableFile(f"{path} expands to more than {MAX_BYTES // 1024 // 1024} MB of text; split it.")
+            raise make_size_error(path, "unpacks to more than")
         yield page
         if max_chars is not None and size >= max_chars:
             return

@@ -30,7 +30,15 @@ from suffice.search.files import (
     table,
     transcript,
 )
-from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, UnreadableFile, get_suffix, parse_suffixes
+from suffice.search.files.chunk import (
+    MAX_BYTES,
+    Document,
+    DocumentChunk,
+    UnreadableFile,
+    get_suffix,
+    make_size_error,
+    parse_suffixes,
+)
 from suffice.search.files.decode import decode, load_bytes
 
 FileFormat = Literal[
@@ -106,8 +114,6 @@ def read_document(path: Path, *, use_ocr: bool = False) -> Document:
         suffix = find_unsupported_suffix(path.name)
         raise UnreadableFile(f"{path} cannot be read, because it is a {suffix} file; {UNSUPPORTED_SUFFIXES[suffix]}.")
     try:
-        if format == "records":
-            return Document(list(records.parse_file(path)))
         return read_data(load_bytes(path), str(path), use_ocr=use_ocr)
     except RecursionError as error:
         raise UnreadableFile(f"{path} is nested too deeply; save it again with the program that made it.") from error
@@ -159,9 +165,7 @@ def _read_compressed(data: bytes, name: str, use_ocr: bool) -> Document:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UnreadableFile(f"{name} is not a complete gzip file ({error}); compress it again.") from error
     if len(unpacked) > MAX_BYTES:
-        raise UnreadableFile(
-            f"{name} unpacks to more than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files."
-        )
+        raise make_size_error(name, "unpacks to more than")
     if get_suffix(inner) == ".gz":
         raise UnreadableFile(f"{name} is compressed twice; unpack it once.")
     try:
@@ -189,10 +193,6 @@ def _parse_json(text: str, name: str) -> list[DocumentChunk]:
     return chat.parse(text) or code.parse(text, name)
 
 
-def _parse_records(text: str, name: str) -> list[DocumentChunk]:
-    return list(records.parse(BytesIO(text.encode("utf-8", "replace")), name))
-
-
 _TEXT_READERS: dict[FileFormat, Callable[[str, str], list[DocumentChunk]]] = {
     "plain": _parse_prose,
     "code": code.parse,
@@ -200,7 +200,7 @@ _TEXT_READERS: dict[FileFormat, Callable[[str, str], list[DocumentChunk]]] = {
     "table": table.parse,
     "notebook": notebook.parse,
     "json": _parse_json,
-    "records": _parse_records,
+    "records": records.parse,
 }
 _BINARY_READERS: dict[FileFormat, Callable[[bytes, Path], list[DocumentChunk]]] = {
     "docx": docx.parse,

@@ -112,12 +112,6 @@ class _Converter:
         self.prose = Prose(self.out)
         self.objects = 0  # The described objects around a line.
         self.titles = {heading.first - 1: heading for heading in find_titles(lines)}
-        self.labels: dict[str, str] = {}  # The titles that ``.. _label:`` stands above.
-        for index, heading in self.titles.items():
-            above = index - 1
-            while above >= 0 and (not lines[above].strip() or lines[above].startswith(".. _")):
-                self.labels[lines[above][4:].partition(":")[0].strip("`").lower()] = heading.text
-                above -= 1
 
     def convert_block(self, start: int, end: int, prefix: str, depth: int) -> None:
         """Convert the lines from ``start`` to ``end``; ``prefix`` begins their output."""
@@ -434,8 +428,7 @@ class _Converter:
         if match["literal"]:
             return to_code(match["literal"])
         if match["role"]:
-            title = self.labels.get(match["content"].lower()) if match["role"] in ("ref", "numref") else None
-            return title or read_role(match["role"], match["content"])
+            return read_role(match["role"], match["content"])
         if phrase := match["phrase"]:
             text, target = _split_link(phrase)
             return text or target if match["suffix"] or target else f"`{phrase}`"

@@ -166,22 +166,13 @@ class Fetcher:
 
 async def _read_bounded(response: "httpx2.Response", max_bytes: int, *, truncate: bool = False) -> bytes:
     body = bytearray()
-    if not truncate and _get_content_length(response) > max_bytes:
-        raise PageError(f"{shorten_url(str(response.url))} is larger than {max_bytes // 1_000_000} MB")
     async for part in response.aiter_bytes():
         body += part
         if len(body) > max_bytes:
             if truncate:
                 return bytes(body[:max_bytes])
-            raise PageError(
-                f"{shorten_url(str(response.url))} is larger than {max_bytes // 1_000_000} MB when unpacked"
-            )
+            raise PageError(f"{shorten_url(str(response.url))} is larger than {max_bytes // 1_000_000} MB")
     return bytes(body)
-
-
-def _get_content_length(response: "httpx2.Response") -> int:
-    value = response.headers.get("content-length", "")
-    return int(value) if value.isascii() and value.isdecimal() else 0
 
 
 class RobotsRules:
