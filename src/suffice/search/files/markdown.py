@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suffice.search.files import rst
-from suffice.search.files.prose import Heading, Prose, Table, split_row
+from suffice.search.files.prose import Heading, Prose, Table, split_row, to_lead_in
 from suffice.text.chunks import split_lines
 
 if TYPE_CHECKING:
@@ -174,8 +174,7 @@ def _convert_extensions(lines: list[str]) -> None:
 
 
 def _format_label(kind: str, title: str) -> str:
-    words = (title or kind.replace("-", " ").capitalize()).strip()
-    return words if words.endswith((":", "?", "!", ".")) or not words else f"{words}:"
+    return to_lead_in((title or kind.replace("-", " ").capitalize()).strip())
 
 
 def _record_code(prose: Prose, first: int, stop: int, markup: str) -> None:
