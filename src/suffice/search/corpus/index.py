@@ -246,10 +246,9 @@ def make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexEn
                 part = counts[location] = counts.get(location, 0) + 1
             language = detect_language(chunk.text) or file_language
             place = (chunk.lines, chunk.page, chunk.record, chunk.id)
-            fields: list[Any] = [chunk.text, chunk.title, chunk.kind, *place, part, chunk.section, language, vector]
-            yield IndexEntry(
-                file, *(replace_surrogates(field) if isinstance(field, str) else field for field in fields)
-            )
+            fields = (chunk.text, chunk.title, chunk.kind, *place, part, chunk.section, language, vector)
+            clean: list[Any] = [replace_surrogates(field) if isinstance(field, str) else field for field in fields]
+            yield IndexEntry(file, *clean)
 
 
 def _embed(texts: list[str]) -> list[bytes]:

@@ -14,7 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -98,29 +98,22 @@ def ingest_files(
     return IngestResult(passages, files, worker.read, worker.removed, (*scan.skipped, *worker.skipped))
 
 
+@dataclass
 class _IngestWorker:
     """Writes the changed files of one request."""
 
-    def __init__(
-        self,
-        connection: "psycopg.Connection[Any]",
-        address: PostgresAddress,
-        request: IndexRequest,
-        scan: FileScan,
-        vectors: EmbeddingCache | None,
-    ) -> None:
-        self.read = 0
-        self.removed = 0
-        self.skipped: list[SkippedFile] = []
-        self._connection = connection
-        self._address = address
-        self._request = request
-        self._scan = scan
-        self._vectors = vectors
-        self._mean_length = 0.0
-        # Of the files of one transaction: passages by language, and passages by term.
-        self._totals: Counter[str] = Counter()
-        self._statistics: Counter[int] = Counter()
+    _connection: "psycopg.Connection[Any]"
+    _address: PostgresAddress
+    _request: IndexRequest
+    _scan: FileScan
+    _vectors: EmbeddingCache | None
+    read: int = 0
+    removed: int = 0
+    skipped: list[SkippedFile] = field(default_factory=list)
+    _mean_length: float = 0.0
+    # Of the files of one transaction: passages by language, and passages by term.
+    _totals: Counter[str] = field(default_factory=Counter)
+    _statistics: Counter[int] = field(default_factory=Counter)
 
     def work(self) -> None:
         known = dict(self._connection.execute("SELECT path, stamp FROM files").fetchall())

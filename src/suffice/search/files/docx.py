@@ -17,7 +17,7 @@ _WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SKIPPED_TAGS = frozenset({_FALLBACK_TAG, *(f"{_WORD_NS}{name}" for name in ("pPr", "delText", "instrText"))})
 _HEADING_STYLE = re.compile(r"heading\s*(\d)", re.IGNORECASE)
-_UNNUMBERED = ("bullet", "none")
+_UNNUMBERED = ("bullet", "none", "")
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
@@ -36,7 +36,7 @@ class _Style:
     """What a paragraph style says: the level of a heading, and the list that its paragraphs are items of."""
 
     level: int | None = None
-    list_id: str | None = None
+    list_id: str = ""
 
 
 @dataclass(slots=True)
@@ -64,14 +64,13 @@ class _BodyReader:
         text = _extract_text(paragraph).strip()
         if text:
             self.paragraphs += 1
-        style_node = paragraph.find(f"{_WORD_NS}pPr/{_WORD_NS}pStyle")
-        name = "" if style_node is None else style_node.get(f"{_WORD_NS}val", "")
+        name = _read_value(paragraph, "pPr/pStyle")
         style = self.styles.get(name) or _Style(_parse_heading_level(name))
         if style.level is not None:
             return Block(" ".join(text.split()), self.paragraphs, style.level)
-        list_id, depth = _read_list_position(paragraph)
-        list_id = list_id or style.list_id
-        if not text or list_id in (None, "0"):
+        list_id = _read_value(paragraph, "pPr/numPr/numId") or style.list_id
+        depth = min(_to_int(_read_value(paragraph, "pPr/numPr/ilvl")), 8)
+        if not text or list_id in ("", "0"):
             return Block(text, self.paragraphs)
         mark = self._count_item(list_id, depth) if (list_id, depth) in self.numbered_lists else "-"
         return make_item(text, self.paragraphs, depth, mark)
@@ -100,15 +99,12 @@ def _read_styles(package: Package) -> dict[str, _Style]:
     """Return the styles by id. Word translates the ids into its language, but not the names."""
     if "word/styles.xml" not in package.names:
         return {}
-    styles = {}
-    for style in package.read_xml("word/styles.xml").iter(f"{_WORD_NS}style"):
-        name = style.find(f"{_WORD_NS}name")
-        title = "" if name is None else name.get(f"{_WORD_NS}val", "")
-        list_id = style.find(f"{_WORD_NS}pPr/{_WORD_NS}numPr/{_WORD_NS}numId")
-        styles[style.get(f"{_WORD_NS}styleId", "")] = _Style(
-            _parse_heading_level(title), None if list_id is None else list_id.get(f"{_WORD_NS}val")
+    return {
+        style.get(f"{_WORD_NS}styleId", ""): _Style(
+            _parse_heading_level(_read_value(style, "name")), _read_value(style, "pPr/numPr/numId")
         )
-    return styles
+        for style in package.read_xml("word/styles.xml").iter(f"{_WORD_NS}style")
+    }
 
 
 def _parse_heading_level(style_name: str) -> int | None:
@@ -124,31 +120,24 @@ def _read_numbered_lists(package: Package) -> frozenset[tuple[str, int]]:
     numbered: dict[str, list[int]] = {}
     for abstract in root.iter(f"{_WORD_NS}abstractNum"):
         for level in abstract.iter(f"{_WORD_NS}lvl"):
-            format = level.find(f"{_WORD_NS}numFmt")
-            if format is not None and format.get(f"{_WORD_NS}val") not in _UNNUMBERED:
+            if _read_value(level, "numFmt") not in _UNNUMBERED:
                 key = abstract.get(f"{_WORD_NS}abstractNumId", "")
-                numbered.setdefault(key, []).append(_to_int(level.get(f"{_WORD_NS}ilvl")))
+                numbered.setdefault(key, []).append(_to_int(level.get(f"{_WORD_NS}ilvl", "")))
     found = set()
     for number in root.iter(f"{_WORD_NS}num"):
-        link = number.find(f"{_WORD_NS}abstractNumId")
-        key = "" if link is None else link.get(f"{_WORD_NS}val", "")
+        key = _read_value(number, "abstractNumId")
         found |= {(number.get(f"{_WORD_NS}numId", ""), depth) for depth in numbered.get(key, [])}
     return frozenset(found)
 
 
-def _read_list_position(paragraph: Element) -> tuple[str | None, int]:
-    properties = paragraph.find(f"{_WORD_NS}pPr/{_WORD_NS}numPr")
-    if properties is None:
-        return None, 0
-    list_id, depth = properties.find(f"{_WORD_NS}numId"), properties.find(f"{_WORD_NS}ilvl")
-    return (
-        None if list_id is None else list_id.get(f"{_WORD_NS}val"),
-        0 if depth is None else min(_to_int(depth.get(f"{_WORD_NS}val")), 8),
-    )
+def _read_value(node: Element, path: str) -> str:
+    """Return the value of the element at a path such as ``pPr/pStyle``; empty if there is none."""
+    found = node.find("/".join(f"{_WORD_NS}{name}" for name in path.split("/")))
+    return "" if found is None else found.get(f"{_WORD_NS}val", "")
 
 
-def _to_int(value: str | None) -> int:
-    return int(value) if value is not None and value.isdecimal() else 0
+def _to_int(value: str) -> int:
+    return int(value) if value.isdecimal() else 0
 
 
 def _extract_text(node: Element) -> str:

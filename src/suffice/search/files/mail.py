@@ -61,7 +61,7 @@ def _get_header(message: EmailMessage, name: str) -> str:
         value = str(message.get(name, ""))
     except (ValueError, IndexError, AttributeError, TypeError):  # The parser of the standard library on odd headers.
         value = next((str(raw) for key, raw in message.raw_items() if key.lower() == name.lower()), "")
-    return to_one_line(_clean(value))[:_MAX_HEADER_CHARS]
+    return to_one_line(value)[:_MAX_HEADER_CHARS]
 
 
 def _extract_body(message: EmailMessage) -> str:
@@ -90,8 +90,4 @@ def _decode_text(message: Message) -> str:
 def _get_attachment_name(part: object) -> str:
     if not isinstance(part, EmailMessage) or part.get_content_disposition() != "attachment":
         return ""
-    return to_one_line(_clean(part.get_filename() or "without a name"))[:_MAX_HEADER_CHARS]
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return to_one_line(part.get_filename() or "without a name")[:_MAX_HEADER_CHARS]

@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Literal
 
 from suffice.search.files import (
     chat,
@@ -41,26 +40,6 @@ from suffice.search.files.chunk import (
 )
 from suffice.search.files.decode import decode, load_bytes
 
-FileFormat = Literal[
-    "plain",
-    "code",
-    "html",
-    "pdf",
-    "docx",
-    "rtf",
-    "pptx",
-    "opendocument",
-    "spreadsheet",
-    "epub",
-    "mail",
-    "table",
-    "notebook",
-    "json",
-    "records",
-    "binary",
-    "unsupported",
-]
-
 BINARY_SUFFIXES = parse_suffixes(
     """png jpg jpeg gif bmp tif tiff webp ico icns heic avif psd ai eps raw svgz mp3 wav flac ogg m4a aac mp4 m4v mkv
     mov avi webm wmv jar war whl egg apk ipa deb rpm dmg iso img so dylib dll
@@ -78,7 +57,8 @@ UNSUPPORTED_SUFFIXES = {
     **dict.fromkeys(parse_suffixes("zip tar tgz tbz2 txz 7z rar"), "unpack it and name the folder"),
     **dict.fromkeys(parse_suffixes("bz2 xz zst lz4"), "unpack it, or compress it as .gz"),
 }
-_FORMATS: dict[str, FileFormat] = {
+# The names of formats, by suffix.
+_FORMATS: dict[str, str] = {
     **dict.fromkeys(plain.SUFFIXES, "plain"),
     **dict.fromkeys(code.SUFFIXES | code.CONFIG_SUFFIXES, "code"),
     **dict.fromkeys(parse_suffixes("html htm xhtml"), "html"),
@@ -144,7 +124,7 @@ def read_text(text: str, name: str) -> list[DocumentChunk]:
     return chunks
 
 
-def guess_format(name: str) -> FileFormat | None:
+def guess_format(name: str) -> str | None:
     """Return the format of a file by the suffix of its name; ``None`` if the suffix is not known."""
     lowered = name.lower()
     if lowered.endswith(".gz"):
@@ -174,7 +154,7 @@ def _read_compressed(data: bytes, name: str, use_ocr: bool) -> Document:
         raise type(error)(str(error).replace(inner, name, 1)) from error
 
 
-def _detect_text_format(text: str, name: str) -> FileFormat:
+def _detect_text_format(text: str, name: str) -> str:
     format = guess_format(name)
     if format is not None and format in _TEXT_READERS:
         return format
@@ -193,7 +173,7 @@ def _parse_json(text: str, name: str) -> list[DocumentChunk]:
     return chat.parse(text) or code.parse(text, name)
 
 
-_TEXT_READERS: dict[FileFormat, Callable[[str, str], list[DocumentChunk]]] = {
+_TEXT_READERS: dict[str, Callable[[str, str], list[DocumentChunk]]] = {
     "plain": _parse_prose,
     "code": code.parse,
     "html": html.parse,
@@ -202,7 +182,7 @@ _TEXT_READERS: dict[FileFormat, Callable[[str, str], list[DocumentChunk]]] = {
     "json": _parse_json,
     "records": records.parse,
 }
-_BINARY_READERS: dict[FileFormat, Callable[[bytes, Path], list[DocumentChunk]]] = {
+_BINARY_READERS: dict[str, Callable[[bytes, Path], list[DocumentChunk]]] = {
     "docx": docx.parse,
     "rtf": rtf.parse,
     "pptx": pptx.parse,
