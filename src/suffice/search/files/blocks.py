@@ -1,9 +1,18 @@
 """Paragraphs, list items, tables and slides of Office documents, as light Markdown in chunks below their headings."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
-from suffice.search.files.chunk import ChunkKind, DocumentChunk, HeadingPath, enter_heading, format_heading_path
+from suffice.search.files.chunk import (
+    ChunkKind,
+    DocumentChunk,
+    HeadingPath,
+    UnreadableFile,
+    enter_heading,
+    format_heading_path,
+)
 from suffice.search.files.prose import Prose
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
@@ -23,6 +32,14 @@ class Block:
     rows: tuple[tuple[str, ...], ...] = ()
 
 
+class Slide(NamedTuple):
+    """The texts of a slide."""
+
+    title: str
+    blocks: list[Block]
+    notes: str
+
+
 def make_item(text: str, number: int, depth: int, mark: str = "-") -> Block:
     """Return a list item; its further lines are indented."""
     indent = "  " * depth
@@ -37,32 +54,41 @@ def make_table(rows: Iterable[Iterable[str]], number: int = 0) -> Block:
     return Block("\n\n".join(" ".join(row) for row in filled), number, rows=() if is_frame else tuple(filled))
 
 
-def pack_blocks(blocks: Iterable[Block], name: str, kind: ChunkKind) -> Iterator[DocumentChunk]:
-    """Yield the chunks of a document. Their record is the number of the first paragraph, as in ``para-7``."""
+def pack_blocks(blocks: Iterable[Block], path: Path, kind: ChunkKind) -> list[DocumentChunk]:
+    """Return the chunks of a document. Their record is the number of the first paragraph, as in ``para-7``."""
     sections: list[list[Block]] = [[]]
     for block in blocks:
         # A heading begins a section, unless only headings precede it.
         if block.level is not None and any(above.level is None for above in sections[-1]):
             sections.append([])
-        sections[-1].append(block)
-    path: HeadingPath = []
+        if block.text.strip():
+            sections[-1].append(block)
+    headings: HeadingPath = []
+    found = []
     for section in sections:
         for block in section:
-            path = path if block.level is None else enter_heading(path, block.level, block.text)
-        prose = _to_prose(section)
+            headings = headings if block.level is None else enter_heading(headings, block.level, block.text)
+        prose, title = _to_prose(section), format_heading_path(headings, path.name)
         for chunk in prose.chunk():
             record = f"para-{prose.find_source(chunk)[0]}"
-            yield DocumentChunk(chunk.text, format_heading_path(path, name), kind, record=record)
+            found.append(DocumentChunk(chunk.text, title, kind, record=record))
+    if not found:
+        raise UnreadableFile(f"{path} contains no text; give a document that does.")
+    return found
 
 
-def pack_slide(
-    title: str, blocks: Sequence[Block], notes: str, number: int, name: str, kind: ChunkKind
-) -> Iterator[DocumentChunk]:
-    """Yield the chunks of a slide; none if it has no text."""
-    heading = Block(to_one_line(title), level=1)
-    full = to_one_line(f"{name}, slide {number}: {title}" if title else f"{name}, slide {number}")
-    for chunk in _to_prose([heading, *blocks, Block(f"Notes: {notes}" if notes.strip() else "")]).chunk():
-        yield DocumentChunk(chunk.text, full, kind, section=f"slide {number}")
+def pack_slides(slides: Iterable[Slide], path: Path, kind: ChunkKind) -> list[DocumentChunk]:
+    """Return the chunks of a presentation, with the number of the slide."""
+    found = []
+    for number, slide in enumerate(slides, start=1):
+        name = f"{path.name}, slide {number}"
+        title = to_one_line(f"{name}: {slide.title}" if slide.title else name)
+        notes = Block(f"Notes: {slide.notes}" if slide.notes.strip() else "")
+        prose = _to_prose([Block(to_one_line(slide.title), level=1), *slide.blocks, notes])
+        found += [DocumentChunk(chunk.text, title, kind, section=f"slide {number}") for chunk in prose.chunk()]
+    if not found:
+        raise UnreadableFile(f"{path} contains no text, only pictures; export it as text or run OCR on it first.")
+    return found
 
 
 def _to_prose(blocks: Iterable[Block]) -> Prose:

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from suffice.search.files.blocks import Block, make_item, make_table, pack_blocks
-from suffice.search.files.chunk import DocumentChunk, UnreadableFile
+from suffice.search.files.chunk import DocumentChunk
 from suffice.search.files.package import Package, open_package
 
 _WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -25,10 +25,7 @@ def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     with open_package(data, path, "Word document") as package:
         body = package.read_xml("word/document.xml").find(f"{_WORD_NS}body")
         reader = _BodyReader(_read_styles(package), _read_numbered_lists(package))
-        blocks = [] if body is None else [block for block in reader.read(body) if block.text.strip()]
-    if not blocks:
-        raise UnreadableFile(f"{path} contains no text; give a document that does.")
-    return list(pack_blocks(blocks, path.name, "docx"))
+        return pack_blocks([] if body is None else reader.read(body), path, "docx")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from suffice.search.files.blocks import Block, make_item, make_table, pack_blocks, pack_slide
+from suffice.search.files.blocks import Block, Slide, make_item, make_table, pack_blocks, pack_slides
 from suffice.search.files.chunk import ChunkKind, DocumentChunk, UnreadableFile, get_suffix
 from suffice.search.files.package import open_package
 
@@ -41,18 +41,9 @@ def parse(data: bytes, path: Path) -> list[DocumentChunk]:
         lists = _find_numbered_lists(root)
         if kind == "odp":
             pages = root.iterfind(f"{_OFFICE}body/{_OFFICE}presentation/{_DRAW}page")
-            chunks = [
-                chunk
-                for number, page in enumerate(pages, start=1)
-                for chunk in pack_slide(*_read_slide(page, lists), number, path.name, kind)
-            ]
-        else:
-            bodies = root.iterfind(f"{_OFFICE}body/{_OFFICE}text")
-            blocks = [block for body in bodies for block in _OdfReader(lists).read(body) if block.text.strip()]
-            chunks = list(pack_blocks(blocks, path.name, kind))
-    if not chunks:
-        raise UnreadableFile(f"{path} contains no text; give a document that does.")
-    return chunks
+            return pack_slides((_read_slide(page, lists) for page in pages), path, kind)
+        bodies = root.iterfind(f"{_OFFICE}body/{_OFFICE}text")
+        return pack_blocks((block for body in bodies for block in _OdfReader(lists).read(body)), path, kind)
 
 
 def _find_numbered_lists(root: Element) -> frozenset[str]:
@@ -66,8 +57,7 @@ def _find_numbered_lists(root: Element) -> frozenset[str]:
     )
 
 
-def _read_slide(page: Element, lists: frozenset[str]) -> tuple[str, list[Block], str]:
-    """Return the title, the texts and the notes."""
+def _read_slide(page: Element, lists: frozenset[str]) -> Slide:
     title, blocks = "", []
     for child in page:
         read = [block for block in _OdfReader(lists).read([child]) if block.text.strip()]
@@ -81,7 +71,7 @@ def _read_slide(page: Element, lists: frozenset[str]) -> tuple[str, list[Block],
         if frame.get(f"{_PRESENTATION}class") == "notes"
         for block in _OdfReader(lists).read([frame])
     ]
-    return title, blocks, "\n".join(filter(None, notes))
+    return Slide(title, blocks, "\n".join(filter(None, notes)))
 
 
 @dataclass(slots=True)

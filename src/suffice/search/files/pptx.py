@@ -8,8 +8,8 @@ from pathlib import Path
 from posixpath import dirname, join, normpath, split
 from xml.etree.ElementTree import Element
 
-from suffice.search.files.blocks import Block, make_item, make_table, pack_slide
-from suffice.search.files.chunk import DocumentChunk, UnreadableFile
+from suffice.search.files.blocks import Block, Slide, make_item, make_table, pack_slides
+from suffice.search.files.chunk import DocumentChunk
 from suffice.search.files.package import Package, open_package
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -25,15 +25,7 @@ _SKIPPED_TYPES = ("dt", "ftr", "hdr", "sldNum", "sldImg")
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     """Return the chunks of a PowerPoint presentation."""
     with open_package(data, path, "PowerPoint presentation") as package:
-        names = _list_slides(package)
-        chunks = [
-            chunk
-            for number, name in enumerate(names, start=1)
-            for chunk in pack_slide(*_read_slide(package, name), number, path.name, "pptx")
-        ]
-    if not chunks:
-        raise UnreadableFile(f"{path} contains no text, only pictures; export it as text or run OCR on it first.")
-    return chunks
+        return pack_slides((_read_slide(package, name) for name in _list_slides(package)), path, "pptx")
 
 
 def _list_slides(package: Package) -> list[str]:
@@ -60,8 +52,7 @@ def _read_relations(package: Package, part: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def _read_slide(package: Package, part: str) -> tuple[str, list[Block], str]:
-    """Return the title, the texts and the notes."""
+def _read_slide(package: Package, part: str) -> Slide:
     tree = package.read_xml(part).find(f"{_SLIDE}cSld/{_SLIDE}spTree")
     title, blocks = "", []
     for type, block in [] if tree is None else _iter_blocks(tree):
@@ -77,7 +68,7 @@ def _read_slide(package: Package, part: str) -> tuple[str, list[Block], str]:
         for shape, block in _iter_blocks(tree, lists=False)
         if shape in _LIST_TYPES
     ]
-    return title, blocks, "\n".join(notes)
+    return Slide(title, blocks, "\n".join(notes))
 
 
 def _iter_blocks(parent: Element, *, lists: bool = True) -> Iterator[tuple[str, Block]]:

@@ -18,10 +18,8 @@ def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     if not data.lstrip().startswith(b"{\\rtf"):
         raise UnreadableFile(f"{path} is not a valid RTF document; save it again as .docx.")
     text: str = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
-    blocks = list(_make_blocks([line.strip() for line in text.split("\n") if line.strip(" |\t")]))
-    if not blocks:
-        raise UnreadableFile(f"{path} contains no text; give a document that does.")
-    return list(pack_blocks(blocks, path.name, "rtf"))
+    lines = [line.strip() for line in text.split("\n") if line.strip(" |\t")]
+    return pack_blocks(_make_blocks(lines), path, "rtf")
 
 
 def _make_blocks(lines: list[str]) -> Iterator[Block]:
