@@ -25,29 +25,13 @@ from suffice.search.corpus.index import IndexEntry, extract_entry_terms, get_fil
 from suffice.search.corpus.ranking import text_to_embed
 from suffice.search.corpus.sync import FileScan, IndexRequest, scan_files
 from suffice.search.corpus.vectors import EmbeddingCache
-from suffice.search.engines.postgres import (
-    FILE_SHIFT,
-    PostgresAddress,
-    check_version,
-    connect,
-    create_collection,
-    drop_collection,
-    format_vector,
-    format_weights,
-    read_info,
-    require_pgvector,
-    require_working_vectors,
-    set_search_path,
-    translate_errors,
-    weigh_terms,
-)
+from suffice.search.engines import postgres
 from suffice.search.files.chunk import Document, UnreadableFile
 from suffice.search.files.isolated import get_reader_version, read_documents
 from suffice.search.files.walk import SkippedFile
 from suffice.text.languages import ENGLISH
 
 if TYPE_CHECKING:
-    import psycopg
     from numpy.typing import NDArray
 
 T = TypeVar("T")
@@ -77,7 +61,7 @@ class IngestResult:
 
 
 def ingest_files(
-    address: PostgresAddress, request: IndexRequest, vectors: EmbeddingCache | None, *, rebuild: bool = False
+    address: postgres.PostgresAddress, request: IndexRequest, vectors: EmbeddingCache | None, *, rebuild: bool = False
 ) -> IngestResult:
     """Read new and changed files below the roots into the collection, and remove those that are no longer there.
 
@@ -88,7 +72,7 @@ def ingest_files(
         raise InputError(
             f"There is nothing to index in {', '.join(request.roots)}; name a folder or file that has text"
         )
-    with translate_errors(address), connect(address) as connection:
+    with postgres.translate_errors(address), postgres.connect(address) as connection:
         _open_collection(connection, address, vectors, rebuild=rebuild)
         with _session_lock(connection, address, _WORKING, shared=True):
             worker = _IngestWorker(connection, address, request, scan, vectors)
@@ -102,8 +86,8 @@ def ingest_files(
 class _IngestWorker:
     """Writes the changed files of one request."""
 
-    _connection: "psycopg.Connection[Any]"
-    _address: PostgresAddress
+    _connection: "postgres.Connection"
+    _address: postgres.PostgresAddress
     _request: IndexRequest
     _scan: FileScan
     _vectors: EmbeddingCache | None
@@ -193,20 +177,25 @@ class _IngestWorker:
             (file, stamp, len(chunks), _clean(why)),
         ).fetchone()
         assert row is not None
-        first, order = int(row[0]) << FILE_SHIFT, get_file_order(file) - 2**63  # Postgres has no unsigned numbers.
+        first, order = (
+            int(row[0]) << postgres.FILE_SHIFT,
+            get_file_order(file) - 2**63,
+        )  # Postgres has no unsigned numbers.
         for number, entries in enumerate(_batched(make_entries(file, chunks), _WRITE_SIZE)):
             self._request.check_cancelled()
             offset = number * _WRITE_SIZE
             self._write_entries(entries, first + offset, order + offset)
 
     def _write_entries(self, entries: Sequence[IndexEntry], id: int, order: int) -> None:
-        weights = [weigh_terms(extract_entry_terms(entry), self._mean_length) for entry in entries]
+        weights = [postgres.weigh_terms(extract_entry_terms(entry), self._mean_length) for entry in entries]
         for entry, weight in zip(entries, weights, strict=True):
             self._totals[entry.language] += 1
             self._statistics.update(weight.keys())
         self._copy("passages", (_make_row(entry, number) for number, entry in enumerate(entries, id)))
         packed = enumerate(zip(weights, self._make_vectors(entries), strict=True))
-        rows = ((id + i, order + i, list(weight), format_weights(weight), vector) for i, (weight, vector) in packed)
+        rows = (
+            (id + i, order + i, list(weight), postgres.format_weights(weight), vector) for i, (weight, vector) in packed
+        )
         self._copy("entries", rows)
 
     def _make_vectors(self, entries: Sequence[IndexEntry]) -> list[str | None]:
@@ -222,7 +211,7 @@ class _IngestWorker:
         else:
             texts = [text_to_embed(entry) for entry in known]
             rows = self._vectors.embed(texts, lambda done: self._request.check_cancelled())
-        vectors = map(format_vector, rows)
+        vectors = map(postgres.format_vector, rows)
         return [next(vectors) if entry.language == ENGLISH or not is_english_only else None for entry in entries]
 
     def _fix_mean_length(self, documents: Sequence[Document | UnreadableFile]) -> None:
@@ -252,7 +241,7 @@ class _IngestWorker:
             "DELETE FROM files WHERE path = ANY(%s) RETURNING id", (list(paths),)
         ).fetchall()
         for (id,) in rows:
-            ends = (id << FILE_SHIFT, (id + 1) << FILE_SHIFT)
+            ends = (id << postgres.FILE_SHIFT, (id + 1) << postgres.FILE_SHIFT)
             self._connection.execute(
                 "INSERT INTO statistics SELECT term, -count(*) FROM entries, unnest(terms) AS term "
                 "WHERE id >= %s AND id < %s GROUP BY term",
@@ -276,7 +265,11 @@ class _IngestWorker:
 
 
 def _open_collection(
-    connection: "psycopg.Connection[Any]", address: PostgresAddress, vectors: EmbeddingCache | None, *, rebuild: bool
+    connection: "postgres.Connection",
+    address: postgres.PostgresAddress,
+    vectors: EmbeddingCache | None,
+    *,
+    rebuild: bool,
 ) -> None:
     """Make the collection if it does not exist, or check that it was made for the same vectors."""
     embedder = vectors or StaticEmbedder()
@@ -285,16 +278,16 @@ def _open_collection(
             with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
                 if not has_lock:
                     raise SearchError(f"Another worker is indexing into {address.text}; rebuild when it has finished")
-                drop_collection(connection, address)
-        info = read_info(connection, address)
+                postgres.drop_collection(connection, address)
+        info = postgres.read_info(connection, address)
         if connection.execute("SELECT to_regclass('entries_vector')").fetchone() == (None,):
-            require_pgvector(connection, address)
-            require_working_vectors(address)  # Now, and not when all files are read.
+            postgres.require_pgvector(connection, address)
+            postgres.require_working_vectors(address)  # Now, and not when all files are read.
         if info is None:
-            create_collection(connection, address, embedder.name, embedder.dimension)
-            set_search_path(connection, address)
+            postgres.create_collection(connection, address, embedder.name, embedder.dimension)
+            postgres.set_search_path(connection, address)
             return
-    check_version(info, address)
+    postgres.check_version(info, address)
     if (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
         hint = (
             "leave out --vectors static"
@@ -307,7 +300,7 @@ def _open_collection(
         )
 
 
-def _finish(connection: "psycopg.Connection[Any]", address: PostgresAddress, request: IndexRequest) -> None:
+def _finish(connection: "postgres.Connection", address: postgres.PostgresAddress, request: IndexRequest) -> None:
     """Build the search indexes and compact the statistics, unless other workers are still writing."""
     with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
         if not has_lock:
@@ -330,14 +323,14 @@ def _finish(connection: "psycopg.Connection[Any]", address: PostgresAddress, req
         request.progress("building the search indexes", 2, 2)
 
 
-def _set_build_memory(connection: "psycopg.Connection[Any]") -> None:
+def _set_build_memory(connection: "postgres.Connection") -> None:
     row = connection.execute("SELECT count(*), (SELECT dimension FROM collection) FROM entries").fetchone()
     passages, dimension = row if row is not None else (0, 0)
     megabytes = min(_MAX_BUILD_MEGABYTES, 64 + passages * (2 * dimension + _GRAPH_BYTES) // 1_000_000)
     connection.execute(f"SET maintenance_work_mem = '{megabytes}MB'".encode())
 
 
-def _build_vector_index(connection: "psycopg.Connection[Any]") -> None:
+def _build_vector_index(connection: "postgres.Connection") -> None:
     import psycopg
 
     statement = b"CREATE INDEX IF NOT EXISTS entries_vector ON entries USING hnsw (vector halfvec_cosine_ops)"
@@ -351,8 +344,8 @@ def _build_vector_index(connection: "psycopg.Connection[Any]") -> None:
 
 @contextmanager
 def _session_lock(
-    connection: "psycopg.Connection[Any]",
-    address: PostgresAddress,
+    connection: "postgres.Connection",
+    address: postgres.PostgresAddress,
     key: int,
     *,
     shared: bool = False,
@@ -374,7 +367,7 @@ def _session_lock(
                 connection.execute(f"SELECT pg_advisory_unlock{suffix}(%s, %s)".encode(), keys)
 
 
-def _count(connection: "psycopg.Connection[Any]") -> tuple[int, int]:
+def _count(connection: "postgres.Connection") -> tuple[int, int]:
     row = connection.execute(
         "SELECT coalesce(sum(passages), 0), count(*) FILTER (WHERE passages > 0) FROM files"
     ).fetchone()

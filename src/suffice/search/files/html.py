@@ -50,25 +50,25 @@ _LANGUAGE = re.compile(r"\b(?:language|lang|highlight-source|brush)[-: ]+([\w+#]
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _HtmlText:
     text: str
     line: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Element:
+class _HtmlElement:
     tag: str
     values: dict[str, str | None] = field(default_factory=dict)
-    children: list["_Element | _Text"] = field(default_factory=list)
+    children: list["_HtmlElement | _HtmlText"] = field(default_factory=list)
 
     @property
     def classes(self) -> list[str]:
         return (self.values.get("class") or "").split()
 
-    def find_all(self, is_wanted: Callable[["_Element"], bool]) -> Iterator["_Element"]:
+    def find_all(self, is_wanted: Callable[["_HtmlElement"], bool]) -> Iterator["_HtmlElement"]:
         """Yield the elements inside that are wanted, but none inside of another."""
         for child in self.children:
-            if isinstance(child, _Element):
+            if isinstance(child, _HtmlElement):
                 if is_wanted(child):
                     yield child
                 else:
@@ -82,7 +82,7 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
     if not any(prose.lines):
         raise UnreadableFile(f"{name} contains no text outside of scripts and markup; save the rendered page instead.")
     first = next(root.find_all(lambda element: element.tag == "title"), None)
-    title = "" if first is None else "".join(child.text for child in first.children if isinstance(child, _Text))
+    title = "" if first is None else "".join(child.text for child in first.children if isinstance(child, _HtmlText))
     titles = HeadingPaths(prose, "")
     return [
         DocumentChunk(
@@ -103,7 +103,7 @@ def _join_titles(page_title: str, path: str) -> str:
     return f"{page_title} > {path}" if path else page_title
 
 
-def _read_readable(root: _Element) -> Prose:
+def _read_readable(root: _HtmlElement) -> Prose:
     """Return the main part of a page; all of it if none is marked or it is a <nav> that is never closed."""
     boilerplate = _DROPPED_TAGS | _BOILERPLATE_TAGS
     mains = list(root.find_all(lambda element: element.tag == "main" or element.values.get("role") == "main"))
@@ -117,7 +117,7 @@ def _read_readable(root: _Element) -> Prose:
 # -- the tree --------------------------------------------------------------------------------------------------------------
 
 
-def _build_tree(source: str) -> _Element:
+def _build_tree(source: str) -> _HtmlElement:
     builder = _TreeBuilder()
     try:
         builder.feed(source)
@@ -135,7 +135,7 @@ class _TreeBuilder(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.root = _Element("html")
+        self.root = _HtmlElement("html")
         self._open = [self.root]
         self._counts: Counter[str] = Counter()  # Of the open elements, by tag.
 
@@ -149,7 +149,7 @@ class _TreeBuilder(HTMLParser):
                 break
         parent = self._open[-1]
         is_deep = len(self._open) > _MAX_DEPTH
-        element = _Element(tag, dict(attrs), parent.children if is_deep else [])
+        element = _HtmlElement(tag, dict(attrs), parent.children if is_deep else [])
         if not is_deep:
             parent.children.append(element)
         if tag not in _VOID_TAGS:
@@ -166,7 +166,7 @@ class _TreeBuilder(HTMLParser):
             self._close(next(i for i in range(len(self._open) - 1, 0, -1) if self._open[i].tag == tag))
 
     def handle_data(self, data: str) -> None:
-        self._open[-1].children.append(_Text(data, self.getpos()[0]))
+        self._open[-1].children.append(_HtmlText(data, self.getpos()[0]))
 
     def _close(self, index: int) -> None:
         self._counts.subtract(element.tag for element in self._open[index:])
@@ -176,14 +176,14 @@ class _TreeBuilder(HTMLParser):
 # -- the page --------------------------------------------------------------------------------------------------------------
 
 
-def _join_text(texts: Sequence[_Text]) -> str:
+def _join_text(texts: Sequence[_HtmlText]) -> str:
     """Return texts as lines with single spaces; only what stands on no line of the source, such as <br>, ends a line."""
     joined = "".join(part.text.replace("\n", " ") if part.line else part.text for part in texts)
     lines = joined.replace("¶", "").replace("``", "").split("\n")
     return "\n".join(" ".join(line.split()) for line in lines).strip()
 
 
-def _find_span(texts: Iterable[_Text]) -> tuple[int, int]:
+def _find_span(texts: Iterable[_HtmlText]) -> tuple[int, int]:
     """Return the first and the last line of the texts; zeros if they are blank."""
     firsts, lasts = [0], [0]
     for part in texts:
@@ -194,7 +194,7 @@ def _find_span(texts: Iterable[_Text]) -> tuple[int, int]:
 
 
 @dataclass(slots=True)
-class _List:
+class _HtmlList:
     """An open list. ``is_objects``: it has documented functions and classes, as Sphinx writes them."""
 
     tag: str
@@ -213,17 +213,17 @@ class _PageReader:
     def __init__(self, dropped: frozenset[str]) -> None:
         self._dropped = dropped
         self._prose = Prose([])
-        self._buffer: list[_Text] = []
-        self._lists: list[_List] = []
+        self._buffer: list[_HtmlText] = []
+        self._lists: list[_HtmlList] = []
         self._marker = ""
 
-    def read_all(self, elements: Iterable[_Element]) -> Prose:
+    def read_all(self, elements: Iterable[_HtmlElement]) -> Prose:
         for element in elements:
             self._read(element)
             self._flush()
         return self._prose
 
-    def _is_dropped(self, element: _Element) -> bool:
+    def _is_dropped(self, element: _HtmlElement) -> bool:
         values, classes = element.values, element.classes
         if element.tag in self._dropped:
             return True
@@ -232,19 +232,19 @@ class _PageReader:
         is_boilerplate = values.get("role") in _BOILERPLATE_ROLES or bool(_BOILERPLATE_CLASSES.intersection(classes))
         return "nav" in self._dropped and is_boilerplate
 
-    def _read(self, parent: _Element) -> None:
+    def _read(self, parent: _HtmlElement) -> None:
         for child in parent.children:
-            if isinstance(child, _Text):
+            if isinstance(child, _HtmlText):
                 self._buffer.append(child)
             elif self._is_dropped(child):
                 if child.tag != "a":
                     self._flush()
             elif child.tag == "br":
-                self._buffer.append(_Text("\n", 0))
+                self._buffer.append(_HtmlText("\n", 0))
             elif child.tag in _CODE_TAGS:
-                self._buffer.append(_Text("`", 0))
+                self._buffer.append(_HtmlText("`", 0))
                 self._read(child)
-                self._buffer.append(_Text("`", 0))
+                self._buffer.append(_HtmlText("`", 0))
             elif child.tag in _BLOCK_TAGS:
                 self._flush()
                 self._read_block(child)
@@ -252,23 +252,23 @@ class _PageReader:
             else:
                 self._read(child)
 
-    def _collect(self, parent: _Element, is_code: bool = False) -> list[_Text]:
+    def _collect(self, parent: _HtmlElement, is_code: bool = False) -> list[_HtmlText]:
         """Return all texts inside, blocks parted by spaces; in code line ends stay, and there are no marks of code."""
-        found: list[_Text] = []
+        found: list[_HtmlText] = []
         for child in parent.children:
-            if isinstance(child, _Text):
+            if isinstance(child, _HtmlText):
                 found.append(child)
             elif child.tag == "br":
-                found.append(_Text("\n" if is_code else " ", 0))
+                found.append(_HtmlText("\n" if is_code else " ", 0))
             elif not self._is_dropped(child):
                 is_block = child.tag in _BLOCK_TAGS
                 mark = ("\n" if is_block else "") if is_code else " " if is_block else "`" * (child.tag in _CODE_TAGS)
                 has_break = is_code and bool(found) and found[-1].text.endswith("\n")
                 inside = self._collect(child, is_code)
-                found += [*([] if has_break else [_Text(mark, 0)]), *inside, _Text(mark, 0)]
+                found += [*([] if has_break else [_HtmlText(mark, 0)]), *inside, _HtmlText(mark, 0)]
         return found
 
-    def _read_block(self, element: _Element) -> None:
+    def _read_block(self, element: _HtmlElement) -> None:
         tag = element.tag
         if level := _HEADING_LEVELS.get(tag):
             texts = self._collect(element)
@@ -286,7 +286,7 @@ class _PageReader:
         elif tag == "dt" and self._lists and (self._lists[-1].is_objects or "sig" in element.classes):
             self._write_object(element)
         elif tag in ("li", "dt"):
-            inner = self._lists[-1] if self._lists else _List("ul")
+            inner = self._lists[-1] if self._lists else _HtmlList("ul")
             inner.number += tag == "li"
             self._marker = f"{inner.number}. " if inner.tag == "ol" else "- "
             self._read(element)
@@ -295,16 +295,16 @@ class _PageReader:
         else:
             self._read(element)
 
-    def _read_list(self, element: _Element) -> None:
+    def _read_list(self, element: _HtmlElement) -> None:
         self._marker = ""
         is_objects = element.tag == "dl" and not _OBJECT_CLASSES.isdisjoint(element.classes)
-        self._lists.append(_List(element.tag, is_objects))
+        self._lists.append(_HtmlList(element.tag, is_objects))
         self._read(element)
         self._flush()
         for index in self._lists.pop().headings:
             self._prose.headings[index] = replace(self._prose.headings[index], end=len(self._prose.lines))
 
-    def _write_object(self, element: _Element) -> None:
+    def _write_object(self, element: _HtmlElement) -> None:
         texts = self._collect(element, is_code=True)
         self._lists[-1].is_objects = True
         if words := to_one_line(_join_text(texts)).replace("`", ""):
@@ -316,6 +316,8 @@ class _PageReader:
 
     def _flush(self) -> None:
         """Write the collected text as an item, a term or a paragraph."""
+        if not self._buffer:
+            return
         text, span = _join_text(self._buffer), _find_span(self._buffer)
         self._buffer.clear()
         if not text.strip(" `\n|"):
@@ -331,7 +333,7 @@ class _PageReader:
         self._prose.append([f"{' ' * indent}{mark}{line}" for mark, line in zip(marks, lines, strict=True)], kind, span)
         self._marker = ""
 
-    def _write_code(self, element: _Element) -> None:
+    def _write_code(self, element: _HtmlElement) -> None:
         texts = self._collect(element, is_code=True)
         code = "".join(part.text for part in texts).strip("\n")
         inner = next(element.find_all(lambda inner: inner.tag in _CODE_TAGS and bool(inner.classes)), element)
@@ -342,15 +344,16 @@ class _PageReader:
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
-    def _read_rows(self, table: _Element) -> list[tuple[list[str], bool, tuple[int, int]]]:
+    def _read_rows(self, table: _HtmlElement) -> list[tuple[list[str], bool, tuple[int, int]]]:
         """Return the rows: cells, whether they are headers, and lines; none if the table only lays out the page."""
         rows = []
         for row in table.find_all(lambda inner: inner.tag == "tr"):
             cells = list(row.find_all(lambda inner: inner.tag in _CELL_TAGS))
+            if any(next(cell.find_all(_is_structure), None) for cell in cells):
+                return []
             texts = [self._collect(cell) for cell in cells]
             words = [to_one_line(_join_text(each)) for each in texts]
-            is_layout = any(next(cell.find_all(_is_structure), None) for cell in cells)
-            if is_layout or any(len(each) > MAX_CHARS for each in words):
+            if any(len(each) > MAX_CHARS for each in words):
                 return []
             if any(words):
                 rows.append((words, any(cell.tag == "th" for cell in cells), _find_span(chain(*texts))))
@@ -366,5 +369,5 @@ class _PageReader:
             self._prose.append([mark + format_record([], cells)], kind, span)
 
 
-def _is_structure(element: _Element) -> bool:
+def _is_structure(element: _HtmlElement) -> bool:
     return element.tag == "table" or element.tag in _HEADING_LEVELS

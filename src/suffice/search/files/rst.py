@@ -25,17 +25,21 @@ _CODE = frozenset(
     """code code-block sourcecode parsed-literal prompt console doctest testcode testoutput ipython pycon math productionlist
     jinja terminal code-tab""".split()
 )
-_VERSIONS = {
+# What a directive's text begins with; its title stands in place of an empty one.
+_LEAD_INS = {
+    **{
+        name: name.capitalize()
+        for name in "note warning tip hint important caution danger error attention todo".split()
+    },
+    **dict.fromkeys(
+        "admonition topic sidebar tab group-tab tab-item dropdown card details rubric centered".split(), ""
+    ),
+    "seealso": "See also",
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
     "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
 }
-_ADMONITIONS = {
-    name: name.capitalize().replace("Seealso", "See also")
-    for name in "note warning tip hint important caution danger error attention todo seealso".split()
-}
-_TITLED = frozenset("admonition topic sidebar tab group-tab tab-item dropdown card details rubric centered".split())
 DROPPED_DIRECTIVES = frozenset(
     """index toctree contents include literalinclude raw meta highlight default-role role sectionauthor moduleauthor
     codeauthor tabularcolumns testsetup testcleanup sectnum header footer title currentmodule program graphviz digraph
@@ -271,7 +275,7 @@ class _Converter:
             self.prose.write_code(
                 self.lines, first, content.stop, args.split(" ")[0] or languages.get(name, ""), prefix
             )
-        elif name in _VERSIONS or name in _ADMONITIONS or name in _TITLED:
+        elif name in _LEAD_INS:
             self._convert_admonition(directive, prefix, depth)
         elif name in ("csv-table", "list-table"):
             self._convert_table_directive(directive, prefix)
@@ -284,12 +288,10 @@ class _Converter:
 
     def _convert_admonition(self, directive: _Directive, prefix: str, depth: int) -> None:
         """Write a lead-in such as ``Note:`` in place of the directive, then its content."""
-        label, args, content = directive.name.lower(), directive.args, directive.content
-        if label in _VERSIONS:
+        label, args, content = _LEAD_INS[directive.name.lower()], directive.args, directive.content
+        if label.endswith("version"):
             version, _, args = args.partition(" ")
-            label = f"{_VERSIONS[label]} {version}"
-        else:
-            label = _ADMONITIONS.get(label, "")
+            label = f"{label} {version}"
         texts = [to_lead_in(label, args) if label else to_lead_in(args)]
         texts += [self.lines[line].strip() for line in directive.arg_lines]
         if len(texts) == 1 and not content:

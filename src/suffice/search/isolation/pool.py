@@ -127,6 +127,7 @@ class WorkerPool:
         ``check_cancelled`` is called now and then and may raise to stop; the job is then killed.
         """
         for attempt in range(_MAX_TRIES):
+            check_cancelled()
             worker = self._take_worker(check_cancelled)
             was_used, worker.is_used = worker.is_used, True
             can_retry, is_reusable = was_used and attempt + 1 < _MAX_TRIES, False
