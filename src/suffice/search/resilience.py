@@ -13,7 +13,7 @@ A circuit breaker stops calls to a service that keeps failing:
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -64,6 +64,7 @@ def ignore_failure(failure: Failure) -> None:
     """A failure listener that does nothing."""
 
 
+@dataclass(frozen=True, slots=True)
 class RetryingSearch:
     """Retries after transient errors: up to 3 attempts, min(2ⁿ + U(0, 1), 10) seconds apart.
 
@@ -71,30 +72,22 @@ class RetryingSearch:
     failed attempt that is retried; the last failure is raised.
     """
 
-    def __init__(
-        self,
-        search: Search,
-        on_failure: FailureListener,
-        *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        random: Random | None = None,
-    ) -> None:
-        self._search = search
-        self._on_failure = on_failure
-        self._sleep = sleep
-        self._random = random or Random()
+    search: Search
+    on_failure: FailureListener
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Random = field(default_factory=Random)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
-                return await self._search(query, k)
+                return await self.search(query, k)
             except SearchError as error:
                 error.attempt = attempt
                 retry_after = get_retry_after(error)
                 if not error.retryable or attempt == MAX_ATTEMPTS or retry_after > MAX_WAIT_SECONDS:
                     raise
-                self._on_failure(to_failure(error))
-                await self._sleep(max(retry_after, min(2 ** (attempt - 1) + self._random.random(), MAX_WAIT_SECONDS)))
+                self.on_failure(to_failure(error))
+                await self.sleep(max(retry_after, min(2 ** (attempt - 1) + self.random.random(), MAX_WAIT_SECONDS)))
         raise AssertionError("the last attempt returns or raises")
 
 
