@@ -13,7 +13,7 @@ A circuit breaker stops calls to a service that keeps failing:
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -64,6 +64,7 @@ def ignore_failure(failure: Failure) -> None:
     """A failure listener that does nothing."""
 
 
+@dataclass(frozen=True, slots=True)
 class RetryingSearch:
     """Retries after transient errors: up to 3 attempts, min(2ⁿ + U(0, 1), 10) seconds apart.
 
@@ -71,54 +72,46 @@ class RetryingSearch:
     failed attempt that is retried; the last failure is raised.
     """
 
-    def __init__(
-        self,
-        search: Search,
-        on_failure: FailureListener,
-        *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        random: Random | None = None,
-    ) -> None:
-        self._search = search
-        self._on_failure = on_failure
-        self._sleep = sleep
-        self._random = random or Random()
+    search: Search
+    on_failure: FailureListener
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Random = field(default_factory=Random)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
-                return await self._search(query, k)
+                return await self.search(query, k)
             except SearchError as error:
                 error.attempt = attempt
                 retry_after = get_retry_after(error)
                 if not error.retryable or attempt == MAX_ATTEMPTS or retry_after > MAX_WAIT_SECONDS:
                     raise
-                self._on_failure(to_failure(error))
-                await self._sleep(max(retry_after, min(2 ** (attempt - 1) + self._random.random(), MAX_WAIT_SECONDS)))
+                self.on_failure(to_failure(error))
+                await self.sleep(max(retry_after, min(2 ** (attempt - 1) + self.random.random(), MAX_WAIT_SECONDS)))
         raise AssertionError("the last attempt returns or raises")
 
 
-def get_retry_after(error: SearchError) -> float:
+def get_retry_after(error: BaseException) -> float:
     """Return how many seconds the service asked to wait; 0 if it did not ask."""
     return (error.retry_after or 0.0) if isinstance(error, SearchRefused) else 0.0
 
 
+@dataclass(slots=True)
 class RateLimitedSearch:
     """Sends at most ``per_second`` queries a second; further calls wait."""
 
-    def __init__(self, search: Search, per_second: float) -> None:
-        self._search = search
-        self._per_second = per_second
-        self._limiter: AsyncLimiter | None = None
+    search: Search
+    per_second: float
+    limiter: "AsyncLimiter | None" = None
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        if self._limiter is None:
+        if self.limiter is None:
             from aiolimiter import AsyncLimiter
 
-            burst = max(1.0, self._per_second)
-            self._limiter = AsyncLimiter(burst, burst / self._per_second)
-        async with self._limiter:
-            return await self._search(query, k)
+            burst = max(1.0, self.per_second)
+            self.limiter = AsyncLimiter(burst, burst / self.per_second)
+        async with self.limiter:
+            return await self.search(query, k)
 
 
 class FallbackSearch:
@@ -151,35 +144,32 @@ def combine_errors(errors: Sequence[SearchError]) -> SearchError:
     return kind("; ".join(dict.fromkeys(map(str, errors))), retryable=any(error.retryable for error in errors))
 
 
+@dataclass(frozen=True, slots=True)
 class CircuitBreakerSearch:
     """Does not query a service whose breaker is open.
 
     An empty answer is a success. A cancelled search counts as failed if it had been slow.
     """
 
-    def __init__(self, name: str, search: Search, breaker: "CircuitBreaker") -> None:
-        self._name = name
-        self._search = search
-        self._breaker = breaker
+    name: str
+    search: Search
+    breaker: "CircuitBreaker"
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        if not self._breaker.try_acquire():
-            raise SearchError(f"{self._name} has failed too often and is not queried for a while")
+        if not self.breaker.try_acquire():
+            raise SearchError(f"{self.name} has failed too often and is not queried for a while")
         start = time.monotonic()
         try:
-            found = await self._search(query, k)
-        except SearchError as error:
-            retry_after = get_retry_after(error)
-            self._breaker.record_failure(retry_after if retry_after > MAX_WAIT_SECONDS else 0.0)
-            raise
+            found = await self.search(query, k)
         except asyncio.CancelledError:
             is_slow = time.monotonic() - start >= SLOW_SECONDS
-            self._breaker.record_failure() if is_slow else self._breaker.release()
+            self.breaker.record_failure() if is_slow else self.breaker.release()
             raise
-        except BaseException:
-            self._breaker.record_failure()
+        except BaseException as error:
+            retry_after = get_retry_after(error)
+            self.breaker.record_failure(retry_after if retry_after > MAX_WAIT_SECONDS else 0.0)
             raise
-        self._breaker.record_success()
+        self.breaker.record_success()
         return found
 
 

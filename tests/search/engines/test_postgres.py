@@ -53,8 +53,8 @@ class Embedder:
 @pytest.fixture(scope="module")
 def server(vector_postgres_url: str) -> Iterator[str]:
     yield vector_postgres_url
-    postgres._open_pool(vector_postgres_url).close()
-    postgres._open_pool.cache_clear()
+    postgres.get_pool(vector_postgres_url).close()
+    postgres.get_pool.cache_clear()
 
 
 @pytest.fixture

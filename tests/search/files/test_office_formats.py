@@ -27,7 +27,7 @@ def test_text_documents_keep_headings_tables_and_lists(suffix: str) -> None:
     chunks = read(f"handbook.{suffix}")
     fees = chunks[f"handbook.{suffix}#para-3"]
     assert (fees.kind, fees.title) == (suffix, "Harbour handbook > Fees")
-    assert "| Length | Fee |\n|---|---|\n| up to 8 m | 12 euros |\n| over 8 m | 19 euros |" in fees.text
+    assert "| Length | Fee |\n| --- | --- |\n| up to 8 m | 12 euros |\n| over 8 m | 19 euros |" in fees.text
     arrival = chunks[f"handbook.{suffix}#para-8"].text
     assert "Before you enter:\n\n1. Call the harbour master on channel 12.\n2. Wait for the green light." in arrival
     assert "Never enter with:\n\n- a sail set\n- more than three knots" in arrival

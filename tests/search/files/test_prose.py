@@ -26,7 +26,7 @@ RST = [
     ("Set :setting:`DEBUG` as :pep:`8` says; ``x_`` is *kept*.", "Set `DEBUG` as PEP 8 says; `x_` is *kept*."),
     ("A `link <https://a.example/b_c>`_, `other`_ [1]_ and name_.\n\n.. _name: x", "A link, other and name."),
     ("A link that\n`runs over\n<https://a.example>`_ lines.", "A link that\nruns over\nlines."),
-    (".. _label:\n\nTitle\n=====\n\nSee :ref:`label`.", "\n\n# Title\n\n\nSee Title."),
+    (".. _label:\n\nTitle\n=====\n\nSee :ref:`label`.", "\n\n# Title\n\n\nSee label."),
     (
         ".. index:: a\n\n.. toctree::\n   :maxdepth: 2\n\n   a\n   b\n\n.. comment\n   more\n\nText.",
         "\n" * 11 + "Text.",
@@ -92,7 +92,7 @@ MARKDOWN = [
     (":::tip\nInner.\n:::\n\n::: pkg.mod\n\nText.", "Tip:\nInner.\n\n\n\n\nText."),
     ("```{note}\nInner.\n```\n\nSee {func}`~a.b`.", "Note:\nInner.\n\n\nSee `b()`."),
     ("```{toctree}\na\n```\n\nText.", "\n\n\n\nText."),
-    ("```{eval-rst}\n.. note:: :ref:`x <y>`\n```\n\nText.", "\nNote: x\n\n\nText."),
+    ("```{eval-rst}\n.. note:: x\n```\n\nText.", "```\n.. note:: x\n```\n\nText."),
     ('```python title="a.py" {1,2}\n[x](y)\n```', "```python\n[x](y)\n```"),
     ("Text.\n\n***\n\n    [code](x)", "Text.\n\n\n\n    [code](x)"),
 ]

@@ -4,6 +4,5 @@ search     ``CorpusSearch``: ranks passages by words (BM25) and by meaning (embe
 ranking    words, meaning and titles in one score, without near-duplicates
 index      the word index over passages (tantivy)
 sync       keeps the index in step with the files: reads only what was added, changed or deleted
-manifest   which files the index holds, and in which state they were read
 vectors    the cache of embeddings, in memory and on disk
 """

@@ -30,6 +30,7 @@ from suffice.text.languages import (
     is_stop_word,
     stem_text,
 )
+from suffice.text.plain import replace_surrogates
 from suffice.text.spelling import unify_spelling
 from suffice.text.tokens import content_words, expand_identifiers, expand_numbers, segment_unspaced, tokenize
 
@@ -232,7 +233,7 @@ class IndexWriter:
 
 
 def make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexEntry]:
-    """Yield the entries of a file's chunks. Lone surrogates, which JSON allows but UTF-8 does not, become question marks."""
+    """Yield the entries of a file's chunks. Lone surrogates, which JSON allows but UTF-8 does not, are replaced."""
     counts: dict[tuple[Any, ...], int] = {}
     file_language = detect_language(" ".join(chunk.text[:200] for chunk in chunks[:_SAMPLE_CHUNKS])) or ENGLISH
     for start in range(0, len(chunks), _BATCH_SIZE):
@@ -245,33 +246,18 @@ def make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexEn
                 part = counts[location] = counts.get(location, 0) + 1
             language = detect_language(chunk.text) or file_language
             place = (chunk.lines, chunk.page, chunk.record, chunk.id)
-            entry = IndexEntry(file, chunk.text, chunk.title, chunk.kind, *place, part, chunk.section, language, vector)
-            yield _replace_surrogates(entry)
+            fields = (chunk.text, chunk.title, chunk.kind, *place, part, chunk.section, language, vector)
+            clean: list[Any] = [replace_surrogates(field) if isinstance(field, str) else field for field in fields]
+            yield IndexEntry(file, *clean)
 
 
 def _embed(texts: list[str]) -> list[bytes]:
     """Return static vectors as int8, each scaled to use the whole range."""
     import numpy as np
 
-    vectors = embed_static([text.encode("utf-8", "replace").decode() for text in texts])
+    vectors = embed_static(list(map(replace_surrogates, texts)))
     peaks = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9)
     return [row.tobytes() for row in np.round(vectors / peaks * 127).astype(np.int8)]
-
-
-def _replace_surrogates(entry: IndexEntry) -> IndexEntry:
-    if all(text is None or _is_utf8(text) for text in (entry.text, entry.title, entry.record, entry.id, entry.section)):
-        return entry
-    fields = msgspec.structs.asdict(entry).items()
-    clean = {name: value.encode("utf-8", "replace").decode() for name, value in fields if isinstance(value, str)}
-    return msgspec.structs.replace(entry, **clean)
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def get_file_order(file: str) -> int:

@@ -1,10 +1,11 @@
 """Keep an index in step with its files, reading only what changed.
 
-    the folder of an index:  version   manifest.sqlite   tantivy/       (and a lock file beside the folder)
+    the folder of an index:  version   manifest   tantivy/       (and a lock file beside the folder)
 
-Entries are committed before the manifest records them, and a file is removed before it is added. After a crash at any point the
-next update completes the work, without duplicate passages. Readers take no lock. If the folder cannot be used, the index is
-built in memory.
+The manifest says which files the index holds. A row without a stamp is pending: it was saved before the file's entries were
+written, so the index may or may not hold them. Entries are committed before the manifest records them, and a file is removed
+before it is added. After a crash at any point the next update completes the work, also for files that were deleted in the
+meantime, without duplicate passages. Readers take no lock. If the folder cannot be used, the index is built in memory.
 """
 
 import hashlib
@@ -18,16 +19,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+import msgspec
+
 from suffice.errors import SearchError
 from suffice.search.corpus.index import BM25Index, IndexWriter
-from suffice.search.corpus.manifest import Manifest, ManifestRow
 from suffice.search.files.chunk import Document, UnreadableFile
 from suffice.search.files.isolated import get_reader_version, read_documents, read_isolated_text
 from suffice.search.files.walk import SkippedFile, list_files
 from suffice.storage.corruption import CorruptCache
 
 # Raise it whenever the same files would give other entries: a changed schema, analyzer, static table, reader or chunker.
-INDEX_VERSION = 11
+INDEX_VERSION = 12
 # Commit at whichever comes first; a crash loses the work since the last commit. A commit takes about 50 ms.
 _COMMIT_EVERY_PASSAGES = 50_000
 _COMMIT_EVERY_SECONDS = 20.0
@@ -51,6 +53,18 @@ class IndexRequest:
     notify: Callable[[str], None]
     progress: Callable[[str, int, int], None]
     check_cancelled: Callable[[], None]
+
+
+class ManifestRow(msgspec.Struct, array_like=True, frozen=True):
+    """A file as it was read. ``why`` says why it, or a part of it, could not be read; it is empty otherwise."""
+
+    stamp: str = ""
+    passages: int = 0
+    why: str = ""
+
+
+Manifest = dict[str, ManifestRow]
+"""The rows by absolute path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +141,7 @@ def _open_if_current(folder: Path, scan: FileScan) -> CorpusIndex | None:
     if _read_version(folder) != str(INDEX_VERSION):
         return None
     try:
-        manifest = Manifest(folder / "manifest.sqlite")
-        try:
-            rows = manifest.read_rows()
-        finally:
-            manifest.close()
+        rows = _load_manifest(folder)
         if _find_changed(rows, scan) or _find_deleted(rows, scan):
             return None
         index = _share_index(folder / "tantivy")
@@ -203,53 +213,65 @@ def _build_on_disk(folder: Path, request: IndexRequest, scan: FileScan) -> Corpu
     with suppress(PermissionError):  # The index holds the text of the documents.
         folder.chmod(0o700)
     (folder / "version").write_text(str(INDEX_VERSION))
-    manifest = Manifest(folder / "manifest.sqlite")
-    try:
-        index = BM25Index(folder / "tantivy")
-        rows = _sync_index(index, manifest, request, scan)
-    finally:
-        manifest.close()
+    index = BM25Index(folder / "tantivy")
+    rows = _sync_index(index, folder, request, scan)
     if not _is_consistent(index, rows):
         raise CorruptCache(f"it contains {index.size} passages instead of {sum(row.passages for row in rows.values())}")
     return _make_corpus_index(index, rows, scan, folder)
 
 
 def _build_in_memory(request: IndexRequest, scan: FileScan) -> CorpusIndex:
-    manifest = Manifest(None)
-    try:
-        index = BM25Index(None)
-        return _make_corpus_index(index, _sync_index(index, manifest, request, scan), scan)
-    finally:
-        manifest.close()
+    index = BM25Index(None)
+    return _make_corpus_index(index, _sync_index(index, None, request, scan), scan)
 
 
-def _sync_index(index: BM25Index, manifest: Manifest, request: IndexRequest, scan: FileScan) -> dict[str, ManifestRow]:
-    rows = manifest.read_rows()
+def _sync_index(index: BM25Index, folder: Path | None, request: IndexRequest, scan: FileScan) -> Manifest:
+    rows = _load_manifest(folder)
     changed, deleted = _find_changed(rows, scan), _find_deleted(rows, scan)
     if not changed and not deleted:
         return rows
-    manifest.mark_pending(changed)
+    known = set(rows)
+    rows |= dict.fromkeys(changed, ManifestRow())
+    save_manifest(folder, rows)
     with index.open_writer() as writer:
         for file in deleted:
             writer.remove(file)
-        done: dict[str, ManifestRow] = {}
         passages, last_commit = 0, time.monotonic()
         for number, (file, document) in enumerate(_read_changed(changed, request), start=1):
             request.check_cancelled()
-            if file in rows:
+            if file in known:
                 writer.remove(file)
-            done[file] = _index_document(writer, file, document, request, scan)
-            passages += done[file].passages
+            rows[file] = _index_document(writer, file, document, request, scan)
+            passages += rows[file].passages
             request.progress("indexing", number, len(changed))
             if passages >= _COMMIT_EVERY_PASSAGES or time.monotonic() - last_commit > _COMMIT_EVERY_SECONDS:
                 writer.commit()
-                manifest.save_rows(done)
-                done, passages, last_commit = {}, 0, time.monotonic()
+                save_manifest(folder, rows)
+                passages, last_commit = 0, time.monotonic()
         writer.commit()
-        manifest.save_rows(done)
-        manifest.delete_rows(deleted)
+        for file in deleted:
+            del rows[file]
+        save_manifest(folder, rows)
     index.refresh()
-    return manifest.read_rows()
+    return rows
+
+
+def _load_manifest(folder: Path | None) -> Manifest:
+    try:
+        data = b"" if folder is None else (folder / "manifest").read_bytes()
+        return msgspec.msgpack.decode(data, type=Manifest) if data else {}
+    except FileNotFoundError:
+        return {}
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CorruptCache(str(error)) from error
+
+
+def save_manifest(folder: Path | None, rows: Manifest) -> None:
+    """Replace the manifest as a whole, so that a reader sees the old or the new one."""
+    if folder is not None:
+        new = folder / "manifest.new"
+        new.write_bytes(msgspec.msgpack.encode(rows))
+        new.replace(folder / "manifest")
 
 
 def _read_changed(changed: list[str], request: IndexRequest) -> Iterator[tuple[str, Document | UnreadableFile]]:
@@ -272,7 +294,7 @@ def _index_document(
     return ManifestRow(stamp, len(document.chunks), document.remark)
 
 
-def _find_changed(rows: dict[str, ManifestRow], scan: FileScan) -> list[str]:
+def _find_changed(rows: Manifest, scan: FileScan) -> list[str]:
     """Return the files to read: new, changed and pending ones.
 
     Unreadable files that the user now names are read again, so that the error is raised.
@@ -282,17 +304,15 @@ def _find_changed(rows: dict[str, ManifestRow], scan: FileScan) -> list[str]:
     return [file for file, stamp in scan.stamps.items() if known.get(file) != stamp]
 
 
-def _find_deleted(rows: dict[str, ManifestRow], scan: FileScan) -> list[str]:
+def _find_deleted(rows: Manifest, scan: FileScan) -> list[str]:
     return [file for file in rows if file not in scan.stamps]
 
 
-def _is_consistent(index: BM25Index, rows: dict[str, ManifestRow]) -> bool:
+def _is_consistent(index: BM25Index, rows: Manifest) -> bool:
     return index.size == sum(row.passages for row in rows.values())
 
 
-def _make_corpus_index(
-    index: BM25Index, rows: dict[str, ManifestRow], scan: FileScan, folder: Path | None = None
-) -> CorpusIndex:
+def _make_corpus_index(index: BM25Index, rows: Manifest, scan: FileScan, folder: Path | None = None) -> CorpusIndex:
     remarks = [(SkippedFile(Path(file), row.why), row.passages) for file, row in rows.items() if row.why]
     skipped = [file for file, passages in remarks if not passages]
     partly_read = tuple(file for file, passages in remarks if passages)

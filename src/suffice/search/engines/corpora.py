@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from suffice.search.fusion import MergedSearch
-from suffice.search.resilience import FailureListener, ignore_failure, make_resilient
+from suffice.search.resilience import FailureListener, ignore_failure
 from suffice.types import Passage, Query
 
 if TYPE_CHECKING:
@@ -30,10 +30,6 @@ class MergedCorpora(MergedSearch):
         self._first = next(iter(corpora.values()))
         self.language = getattr(self._first, "language", None)
         self.is_english_only = getattr(self._first, "is_english_only", False)
-
-    def with_failure_listener(self, on_failure: FailureListener) -> MergedSearch:
-        searches = {name: make_resilient(search, on_failure) for name, search in self._searches.items()}
-        return MergedSearch(searches, on_failure)
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         return self._first.embed(texts)

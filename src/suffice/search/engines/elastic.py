@@ -12,7 +12,7 @@ import asyncio
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -216,7 +216,7 @@ class ElasticSearch:
                 rough = (static[1:] @ static[0]).tolist()
             ranked = rank_candidates(text, candidates, self._alpha, rough, k + EXTRA_EMBEDDED, self._vectors.embed)
         kept = drop_near_duplicates(ranked, k)
-        return [_with_score(passages[str(entry.id)], score) for score, entry in kept]
+        return [replace(passages[str(entry.id)], score=score) for score, entry in kept]
 
     def _to_passages(self, query: str, hit: _Hit) -> list[Passage]:
         """Return a document as passages: whole, or the parts of a long one that have the most words of the query."""
@@ -245,10 +245,6 @@ class ElasticSearch:
         ]
 
 
-def _with_score(passage: Passage, score: float) -> Passage:
-    return Passage(passage.id, passage.text, passage.title, passage.place, passage.kind, score)
-
-
 def _make_request(index: ElasticIndex, path: str, body: Mapping[str, Any] | None = None) -> ProviderRequest:
     return ProviderRequest(
         f"{index.base_url}/{quote(index.index, safe=',')}/{path}",
@@ -275,14 +271,10 @@ def _read_fields(answer: Any) -> dict[str, Mapping[str, Any]]:
 
 def _read_text(source: Mapping[str, Any], field: str) -> str:
     """Return the text of a field, which may be nested or a list."""
-    value: Any = source
-    if field in source:
-        value = source[field]
-    else:
-        for part in field.split(".") if field else ():
+    value: Any = source.get(field)
+    if value is None:
+        value = source
+        for part in field.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
-        if not field:
-            value = None
-    if isinstance(value, list):
-        return "\n".join(str(part) for part in value if isinstance(part, str | int | float))
-    return str(value) if isinstance(value, str | int | float) else ""
+    values = value if isinstance(value, list) else [value]
+    return "\n".join(str(part) for part in values if isinstance(part, str | int | float))

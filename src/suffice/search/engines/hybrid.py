@@ -14,9 +14,8 @@ import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings.static import StaticEmbedder, embed_static
@@ -24,26 +23,11 @@ from suffice.search.corpus.index import IndexEntry, Term, extract_query_terms, n
 from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, to_passage
 from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache
-from suffice.search.engines.postgres import (
-    FILE_SHIFT,
-    K1,
-    B,
-    CollectionInfo,
-    PostgresAddress,
-    connect,
-    format_vector,
-    format_weights,
-    get_pool,
-    hash_term,
-    require_info,
-    set_search_path,
-    translate_errors,
-)
+from suffice.search.engines import postgres
 from suffice.types import Passage, Query
 
 if TYPE_CHECKING:
     import numpy as np
-    import psycopg
     from numpy.typing import NDArray
 
 MAX_SCORED = 10_000  # Passages scored in one step; scoring takes some microseconds each.
@@ -51,15 +35,14 @@ _MAX_COMMON = 8  # Common words that are combined; a passage that has none of th
 _MAX_GROUPS = 70
 
 _FETCH = f"""
-SELECT e.id, f.path, p.text, p.title, p.kind, p.first_line, p.last_line, p.page, p.record, p.record_id, p.part, p.section,
+SELECT f.path, p.text, p.title, p.kind, p.first_line, p.last_line, p.page, p.record, p.record_id, p.part, p.section,
     p.language, -(e.words <#> %(words)s::sparsevec), 1 - (e.vector <=> %(vector)s::halfvec), e.position
-FROM entries e JOIN passages p ON p.id = e.id JOIN files f ON f.id = e.id >> {FILE_SHIFT} WHERE e.id = ANY(%(ids)s)
+FROM entries e JOIN passages p ON p.id = e.id JOIN files f ON f.id = e.id >> {postgres.FILE_SHIFT} WHERE e.id = ANY(%(ids)s)
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A row of the database as a candidate."""
+class _Found(NamedTuple):
+    """A passage that was found: its BM25 score, its cosine to the query, and its place in the order of equals."""
 
     entry: IndexEntry
     words: float
@@ -73,7 +56,9 @@ class PostgresSearch:
     is_own_index = True
     """A search costs nothing, so its results do not have to be stored to resume a run."""
 
-    def __init__(self, address: PostgresAddress, info: CollectionInfo, alpha: float, vectors: EmbeddingCache) -> None:
+    def __init__(
+        self, address: postgres.PostgresAddress, info: postgres.CollectionInfo, alpha: float, vectors: EmbeddingCache
+    ) -> None:
         self._address = address
         self._alpha = alpha
         self._vectors = vectors
@@ -82,15 +67,15 @@ class PostgresSearch:
         self.is_english_only = vectors.is_english_only
 
     @classmethod
-    async def open(cls, address: PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
+    async def open(cls, address: postgres.PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
         """Connect and check that the collection can be searched with these vectors."""
         return await asyncio.to_thread(cls._open, address, alpha, vectors)
 
     @classmethod
-    def _open(cls, address: PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
+    def _open(cls, address: postgres.PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
         # A connection of its own: the pool would try a dead host again and again before it says so.
-        with translate_errors(address), connect(address) as connection:
-            info = require_info(connection, address)
+        with postgres.translate_errors(address), postgres.connect(address) as connection:
+            info = postgres.require_info(connection, address)
             search = cls(address, info, alpha, vectors)
             search._languages = _read_totals(connection)
         if not search._languages:
@@ -128,8 +113,8 @@ class PostgresSearch:
     def _search(self, text: str, k: int) -> list[Passage]:
         if k < 1:
             return []
-        with translate_errors(self._address), get_pool(self._address).connection() as connection:
-            set_search_path(connection, self._address)
+        with postgres.translate_errors(self._address), postgres.get_pool(self._address.dsn).connection() as connection:
+            postgres.set_search_path(connection, self._address)
             languages = _read_totals(connection)
             terms = extract_query_terms(text, languages)
             if not terms:
@@ -153,7 +138,7 @@ class PostgresSearch:
 
     def _find(
         self,
-        connection: "psycopg.Connection[Any]",
+        connection: "postgres.Connection",
         text: str,
         terms: Sequence[Term],
         languages: Mapping[str, int],
@@ -162,13 +147,15 @@ class PostgresSearch:
         """Return the candidates of both sides, best words first."""
         counts = _read_counts(connection, terms)
         weights = _weigh_query(terms, counts, languages)
-        words = format_weights(weights or {0: 0.0001})
+        words = postgres.format_weights(weights or {0: 0.0001})
         ids: list[int] = []
         if self._alpha > 0 and weights:
             ids = _find_by_words(connection, weights, counts, limit)
         vector = None
         if self._alpha < 1:
-            vector = format_vector(embed_static([text])[0] if self._is_static else self._vectors.embed([text])[0])
+            vector = postgres.format_vector(
+                embed_static([text])[0] if self._is_static else self._vectors.embed([text])[0]
+            )
             rows = connection.execute(
                 "SELECT id FROM entries WHERE vector IS NOT NULL ORDER BY vector <=> %s::halfvec LIMIT %s",
                 (vector, limit),
@@ -185,8 +172,7 @@ class PostgresSearch:
             return [(one.words / best, one.entry) for one in found if one.words > 0]
         rough = [0.0 if one.cosine is None else one.cosine for one in found]
         if self._alpha == 0 and not self._is_static:
-            ranked = sorted(zip(rough, (one.entry for one in found), strict=True), key=lambda item: -item[0])
-            return [(cosine, entry) for cosine, entry in ranked]
+            return sorted(zip(rough, (one.entry for one in found), strict=True), key=lambda item: -item[0])
         candidates = [Candidate(one.entry, one.words / best, has_meaning=one.cosine is not None) for one in found]
         embed = self._vectors.embed if self._is_static else None
         return rank_candidates(text, candidates, self._alpha, rough, k, embed)
@@ -204,18 +190,18 @@ def _weigh_query(terms: Sequence[Term], counts: Mapping[int, int], languages: Ma
         in_field[name_field(language)] += count
     weights = {}
     for field, stem in terms:
-        count = counts.get(hash_term((field, stem)), 0)
+        count = counts.get(postgres.hash_term((field, stem)), 0)
         if count and in_field[field]:
-            factor = (1 + K1) / (1 + K1 * (1 - B + B * passages / in_field[field]))
-            weights[hash_term((field, stem))] = factor * math.log(1 + (passages - count + 0.5) / (count + 0.5))
+            factor = (1 + postgres.K1) / (1 + postgres.K1 * (1 - postgres.B + postgres.B * passages / in_field[field]))
+            weights[postgres.hash_term((field, stem))] = factor * math.log(1 + (passages - count + 0.5) / (count + 0.5))
     return weights
 
 
 def _find_by_words(
-    connection: "psycopg.Connection[Any]", weights: Mapping[int, float], counts: Mapping[int, int], limit: int
+    connection: "postgres.Connection", weights: Mapping[int, float], counts: Mapping[int, int], limit: int
 ) -> list[int]:
     """Return the ids of the best passages by BM25."""
-    query = format_weights(weights)
+    query = postgres.format_weights(weights)
     scores: dict[int, float] = {}
 
     def score(groups: Sequence[Sequence[int]], *, any_of: bool) -> None:
@@ -234,7 +220,7 @@ def _find_by_words(
     common = sorted(common, key=lambda term: -weights[term])[:_MAX_COMMON]
     for size in range(len(common), 0, -1):
         threshold = sorted(scores.values(), reverse=True)[limit - 1] if len(scores) >= limit else 0.0
-        if threshold >= (K1 + 1) * sum(weights[term] for term in common[:size]):
+        if threshold >= (postgres.K1 + 1) * sum(weights[term] for term in common[:size]):
             break  # No passage with this many of the common words, or fewer, and no rare word can be among the best.
         score(list(combinations(common, size))[:_MAX_GROUPS], any_of=False)
     return sorted(scores, key=lambda found: -scores[found])[:limit]
@@ -253,26 +239,26 @@ def _split_by_rarity(counts: Mapping[int, int]) -> tuple[list[int], list[int]]:
     return rare, ordered[len(rare) :]
 
 
-def _read_totals(connection: "psycopg.Connection[Any]") -> dict[str, int]:
+def _read_totals(connection: "postgres.Connection") -> dict[str, int]:
     rows = connection.execute("SELECT name, sum(count)::bigint FROM totals GROUP BY name").fetchall()
     return {name: count for name, count in rows if count > 0}
 
 
-def _read_counts(connection: "psycopg.Connection[Any]", terms: Sequence[Term]) -> dict[int, int]:
+def _read_counts(connection: "postgres.Connection", terms: Sequence[Term]) -> dict[int, int]:
     """Return in how many passages each term occurs, by dimension; terms that occur nowhere are left out."""
     rows = connection.execute(
         "SELECT term, sum(passages)::bigint FROM statistics WHERE term = ANY(%s) GROUP BY term",
-        (list(map(hash_term, terms)),),
+        (list(map(postgres.hash_term, terms)),),
     ).fetchall()
     return {term: count for term, count in rows if count > 0}
 
 
-def _find_shared_ids(connection: "psycopg.Connection[Any]", ids: Sequence[str]) -> dict[str, str]:
+def _find_shared_ids(connection: "postgres.Connection", ids: Sequence[str]) -> dict[str, str]:
     """Return the file that owns each id which several files use: the first by its path."""
     if not ids:
         return {}
     rows = connection.execute(
-        f"SELECT p.record_id, min(f.path) FROM passages p JOIN files f ON f.id = p.id >> {FILE_SHIFT} "
+        f"SELECT p.record_id, min(f.path) FROM passages p JOIN files f ON f.id = p.id >> {postgres.FILE_SHIFT} "
         "WHERE p.record_id = ANY(%s) GROUP BY p.record_id HAVING count(DISTINCT f.path) > 1".encode(),
         (list(ids),),
     ).fetchall()
@@ -280,9 +266,6 @@ def _find_shared_ids(connection: "psycopg.Connection[Any]", ids: Sequence[str]) 
 
 
 def _to_found(row: Sequence[Any]) -> _Found:
-    _, path, text, title, kind, first, last, page, record, record_id, part, section, language, words, cosine, order = (
-        row
-    )
-    lines = None if first is None else (first, last)
-    entry = IndexEntry(path, text, title, kind, lines, page, record, record_id, part, section, language)
-    return _Found(entry, float(words), None if cosine is None else float(cosine), order)
+    path, text, title, kind, first, last, *place, words, cosine, position = row
+    entry = IndexEntry(path, text, title, kind, None if first is None else (first, last), *place)
+    return _Found(entry, float(words), None if cosine is None else float(cosine), position)

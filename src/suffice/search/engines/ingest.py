@@ -14,7 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,36 +25,19 @@ from suffice.search.corpus.index import IndexEntry, extract_entry_terms, get_fil
 from suffice.search.corpus.ranking import text_to_embed
 from suffice.search.corpus.sync import FileScan, IndexRequest, scan_files
 from suffice.search.corpus.vectors import EmbeddingCache
-from suffice.search.engines.postgres import (
-    FILE_SHIFT,
-    PostgresAddress,
-    check_version,
-    connect,
-    create_collection,
-    drop_collection,
-    format_vector,
-    format_weights,
-    read_info,
-    require_pgvector,
-    require_working_vectors,
-    set_search_path,
-    translate_errors,
-    weigh_terms,
-)
+from suffice.search.engines import postgres
 from suffice.search.files.chunk import Document, UnreadableFile
 from suffice.search.files.isolated import get_reader_version, read_documents
 from suffice.search.files.walk import SkippedFile
 from suffice.text.languages import ENGLISH
 
 if TYPE_CHECKING:
-    import psycopg
     from numpy.typing import NDArray
 
 T = TypeVar("T")
 
-# A transaction holds the files of one batch: at most this many, or this many bytes.
-_BATCH_FILES = 200
-_BATCH_BYTES = 4_000_000
+# Files that are written in one transaction.
+_BATCH_FILES = 100
 # Passages whose mean length is used as that of the collection.
 _SAMPLE_PASSAGES = 1_000
 # Passages that are embedded and written at once.
@@ -78,7 +61,7 @@ class IngestResult:
 
 
 def ingest_files(
-    address: PostgresAddress, request: IndexRequest, vectors: EmbeddingCache | None, *, rebuild: bool = False
+    address: postgres.PostgresAddress, request: IndexRequest, vectors: EmbeddingCache | None, *, rebuild: bool = False
 ) -> IngestResult:
     """Read new and changed files below the roots into the collection, and remove those that are no longer there.
 
@@ -89,7 +72,7 @@ def ingest_files(
         raise InputError(
             f"There is nothing to index in {', '.join(request.roots)}; name a folder or file that has text"
         )
-    with translate_errors(address), connect(address) as connection:
+    with postgres.translate_errors(address), postgres.connect(address) as connection:
         _open_collection(connection, address, vectors, rebuild=rebuild)
         with _session_lock(connection, address, _WORKING, shared=True):
             worker = _IngestWorker(connection, address, request, scan, vectors)
@@ -99,26 +82,22 @@ def ingest_files(
     return IngestResult(passages, files, worker.read, worker.removed, (*scan.skipped, *worker.skipped))
 
 
+@dataclass
 class _IngestWorker:
     """Writes the changed files of one request."""
 
-    def __init__(
-        self,
-        connection: "psycopg.Connection[Any]",
-        address: PostgresAddress,
-        request: IndexRequest,
-        scan: FileScan,
-        vectors: EmbeddingCache | None,
-    ) -> None:
-        self.read = 0
-        self.removed = 0
-        self.skipped: list[SkippedFile] = []
-        self._connection = connection
-        self._address = address
-        self._request = request
-        self._scan = scan
-        self._vectors = vectors
-        self._mean_length = 0.0
+    _connection: "postgres.Connection"
+    _address: postgres.PostgresAddress
+    _request: IndexRequest
+    _scan: FileScan
+    _vectors: EmbeddingCache | None
+    read: int = 0
+    removed: int = 0
+    skipped: list[SkippedFile] = field(default_factory=list)
+    _mean_length: float = 0.0
+    # Of the files of one transaction: passages by language, and passages by term.
+    _totals: Counter[str] = field(default_factory=Counter)
+    _statistics: Counter[int] = field(default_factory=Counter)
 
     def work(self) -> None:
         known = dict(self._connection.execute("SELECT path, stamp FROM files").fetchall())
@@ -127,7 +106,7 @@ class _IngestWorker:
         random.shuffle(files)  # Workers that start together meet less often.
         postponed: list[str] = []
         done = 0
-        for batch in _group_by_size(files):
+        for batch in _batched(files, _BATCH_FILES):
             stamps = {file: stamp for file in batch if (stamp := self._stamp(file)) is not None}
             changed = {file: stamp for file, stamp in stamps.items() if known.get(file) != stamp}
             postponed += self._write_files(changed, wait=False)
@@ -164,13 +143,14 @@ class _IngestWorker:
             current = dict(rows)
             todo = [file for file in claimed if current.get(file) != stamps[file]]
             self._delete([file for file in todo if file in current])
-            totals: Counter[str] = Counter()
-            statistics: Counter[int] = Counter()
             documents = list(read_documents(list(map(Path, todo)), self._request.check_cancelled))
             self._fix_mean_length(documents)
             for file, document in zip(todo, documents, strict=True):
-                self._write_file(file, stamps[file], document, totals, statistics)
-            self._add_statistics(totals, statistics)
+                self._write_file(file, stamps[file], document)
+            self._copy("totals", self._totals.items())
+            self._copy("statistics", self._statistics.items())
+            self._totals.clear()
+            self._statistics.clear()
         return [file for file in stamps if file not in claimed]
 
     def _claim(self, files: Sequence[str], *, wait: bool) -> list[str]:
@@ -183,14 +163,7 @@ class _IngestWorker:
                 claimed.append(file)
         return claimed
 
-    def _write_file(
-        self,
-        file: str,
-        stamp: str,
-        document: Document | UnreadableFile,
-        totals: Counter[str],
-        statistics: Counter[int],
-    ) -> None:
+    def _write_file(self, file: str, stamp: str, document: Document | UnreadableFile) -> None:
         if isinstance(document, UnreadableFile):
             if file in self._scan.explicit_files:
                 raise document
@@ -204,31 +177,24 @@ class _IngestWorker:
             (file, stamp, len(chunks), _clean(why)),
         ).fetchone()
         assert row is not None
-        first, order = int(row[0]) << FILE_SHIFT, get_file_order(file) - 2**63  # Postgres has no unsigned numbers.
+        first, order = (
+            int(row[0]) << postgres.FILE_SHIFT,
+            get_file_order(file) - 2**63,
+        )  # Postgres has no unsigned numbers.
         for number, entries in enumerate(_batched(make_entries(file, chunks), _WRITE_SIZE)):
             self._request.check_cancelled()
             offset = number * _WRITE_SIZE
-            self._write_entries(entries, first + offset, order + offset, totals, statistics)
+            self._write_entries(entries, first + offset, order + offset)
 
-    def _write_entries(
-        self,
-        entries: Sequence[IndexEntry],
-        id: int,
-        order: int,
-        totals: Counter[str],
-        statistics: Counter[int],
-    ) -> None:
-        terms = [extract_entry_terms(entry) for entry in entries]
-        weights = [weigh_terms(each, self._mean_length) for each in terms]
+    def _write_entries(self, entries: Sequence[IndexEntry], id: int, order: int) -> None:
+        weights = [postgres.weigh_terms(extract_entry_terms(entry), self._mean_length) for entry in entries]
         for entry, weight in zip(entries, weights, strict=True):
-            totals[entry.language] += 1
-            statistics.update(weight.keys())
-        passages = (_make_row(entry, number) for number, entry in enumerate(entries, id))
-        self._copy("passages", passages)
-        packed = zip(weights, self._make_vectors(entries), strict=True)
+            self._totals[entry.language] += 1
+            self._statistics.update(weight.keys())
+        self._copy("passages", (_make_row(entry, number) for number, entry in enumerate(entries, id)))
+        packed = enumerate(zip(weights, self._make_vectors(entries), strict=True))
         rows = (
-            (id + i, order + i, list(weight), format_weights(weight), vector)
-            for i, (weight, vector) in enumerate(packed)
+            (id + i, order + i, list(weight), postgres.format_weights(weight), vector) for i, (weight, vector) in packed
         )
         self._copy("entries", rows)
 
@@ -236,21 +202,17 @@ class _IngestWorker:
         """Return the vectors of passages; ``None`` where the embedder does not know the language."""
         import numpy as np
 
+        is_english_only = self._vectors is None or self._vectors.is_english_only
+        known = [entry for entry in entries if entry.language == ENGLISH or not is_english_only]
         if self._vectors is None:
-            stored = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8).reshape(len(entries), -1)
+            stored = np.frombuffer(b"".join(entry.vector for entry in known), np.int8).reshape(len(known), -1)
             rows: NDArray[np.float32] = stored.astype(np.float32)
             rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-            return [
-                format_vector(row) if _has_meaning(entry) else None for entry, row in zip(entries, rows, strict=True)
-            ]
-        known = [i for i, entry in enumerate(entries) if not self._vectors.is_english_only or entry.language == ENGLISH]
-        embedded = self._vectors.embed(
-            [text_to_embed(entries[i]) for i in known], lambda done: self._request.check_cancelled()
-        )
-        vectors: list[str | None] = [None] * len(entries)
-        for i, row in zip(known, embedded, strict=True):
-            vectors[i] = format_vector(row)
-        return vectors
+        else:
+            texts = [text_to_embed(entry) for entry in known]
+            rows = self._vectors.embed(texts, lambda done: self._request.check_cancelled())
+        vectors = map(postgres.format_vector, rows)
+        return [next(vectors) if entry.language == ENGLISH or not is_english_only else None for entry in entries]
 
     def _fix_mean_length(self, documents: Sequence[Document | UnreadableFile]) -> None:
         """Set the mean length of a passage, which the first worker fixes by a sample of its first files."""
@@ -279,7 +241,7 @@ class _IngestWorker:
             "DELETE FROM files WHERE path = ANY(%s) RETURNING id", (list(paths),)
         ).fetchall()
         for (id,) in rows:
-            ends = (id << FILE_SHIFT, (id + 1) << FILE_SHIFT)
+            ends = (id << postgres.FILE_SHIFT, (id + 1) << postgres.FILE_SHIFT)
             self._connection.execute(
                 "INSERT INTO statistics SELECT term, -count(*) FROM entries, unnest(terms) AS term "
                 "WHERE id >= %s AND id < %s GROUP BY term",
@@ -293,10 +255,6 @@ class _IngestWorker:
             )
         return len(rows)
 
-    def _add_statistics(self, totals: Counter[str], statistics: Counter[int]) -> None:
-        self._copy("totals", totals.items())
-        self._copy("statistics", statistics.items())
-
     def _copy(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._connection.cursor().copy(f"COPY {table} FROM STDIN".encode()) as copy:
             for row in rows:
@@ -307,7 +265,11 @@ class _IngestWorker:
 
 
 def _open_collection(
-    connection: "psycopg.Connection[Any]", address: PostgresAddress, vectors: EmbeddingCache | None, *, rebuild: bool
+    connection: "postgres.Connection",
+    address: postgres.PostgresAddress,
+    vectors: EmbeddingCache | None,
+    *,
+    rebuild: bool,
 ) -> None:
     """Make the collection if it does not exist, or check that it was made for the same vectors."""
     embedder = vectors or StaticEmbedder()
@@ -316,16 +278,16 @@ def _open_collection(
             with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
                 if not has_lock:
                     raise SearchError(f"Another worker is indexing into {address.text}; rebuild when it has finished")
-                drop_collection(connection, address)
-        info = read_info(connection, address)
+                postgres.drop_collection(connection, address)
+        info = postgres.read_info(connection, address)
         if connection.execute("SELECT to_regclass('entries_vector')").fetchone() == (None,):
-            require_pgvector(connection, address)
-            require_working_vectors(address)  # Now, and not when all files are read.
+            postgres.require_pgvector(connection, address)
+            postgres.require_working_vectors(address)  # Now, and not when all files are read.
         if info is None:
-            create_collection(connection, address, embedder.name, embedder.dimension)
-            set_search_path(connection, address)
+            postgres.create_collection(connection, address, embedder.name, embedder.dimension)
+            postgres.set_search_path(connection, address)
             return
-    check_version(info, address)
+    postgres.check_version(info, address)
     if (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
         hint = (
             "leave out --vectors static"
@@ -338,7 +300,7 @@ def _open_collection(
         )
 
 
-def _finish(connection: "psycopg.Connection[Any]", address: PostgresAddress, request: IndexRequest) -> None:
+def _finish(connection: "postgres.Connection", address: postgres.PostgresAddress, request: IndexRequest) -> None:
     """Build the search indexes and compact the statistics, unless other workers are still writing."""
     with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
         if not has_lock:
@@ -361,14 +323,14 @@ def _finish(connection: "psycopg.Connection[Any]", address: PostgresAddress, req
         request.progress("building the search indexes", 2, 2)
 
 
-def _set_build_memory(connection: "psycopg.Connection[Any]") -> None:
+def _set_build_memory(connection: "postgres.Connection") -> None:
     row = connection.execute("SELECT count(*), (SELECT dimension FROM collection) FROM entries").fetchone()
     passages, dimension = row if row is not None else (0, 0)
     megabytes = min(_MAX_BUILD_MEGABYTES, 64 + passages * (2 * dimension + _GRAPH_BYTES) // 1_000_000)
     connection.execute(f"SET maintenance_work_mem = '{megabytes}MB'".encode())
 
 
-def _build_vector_index(connection: "psycopg.Connection[Any]") -> None:
+def _build_vector_index(connection: "postgres.Connection") -> None:
     import psycopg
 
     statement = b"CREATE INDEX IF NOT EXISTS entries_vector ON entries USING hnsw (vector halfvec_cosine_ops)"
@@ -382,8 +344,8 @@ def _build_vector_index(connection: "psycopg.Connection[Any]") -> None:
 
 @contextmanager
 def _session_lock(
-    connection: "psycopg.Connection[Any]",
-    address: PostgresAddress,
+    connection: "postgres.Connection",
+    address: postgres.PostgresAddress,
     key: int,
     *,
     shared: bool = False,
@@ -405,7 +367,7 @@ def _session_lock(
                 connection.execute(f"SELECT pg_advisory_unlock{suffix}(%s, %s)".encode(), keys)
 
 
-def _count(connection: "psycopg.Connection[Any]") -> tuple[int, int]:
+def _count(connection: "postgres.Connection") -> tuple[int, int]:
     row = connection.execute(
         "SELECT coalesce(sum(passages), 0), count(*) FILTER (WHERE passages > 0) FROM files"
     ).fetchone()
@@ -424,35 +386,11 @@ def _clean(text: Any) -> Any:
     return text.replace("\x00", "\ufffd") if isinstance(text, str) else text
 
 
-def _has_meaning(entry: IndexEntry) -> bool:
-    return entry.language == ENGLISH
-
-
-def _group_by_size(files: Iterable[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    size = 0
-    for file in files:
-        batch.append(file)
-        size += _get_size(file)
-        if len(batch) == _BATCH_FILES or size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
 def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
     """Yield the items in tuples of at most this size."""
     rest = iter(items)
     while batch := tuple(islice(rest, size)):
         yield batch
-
-
-def _get_size(file: str) -> int:
-    try:
-        return os.stat(file).st_size
-    except OSError:
-        return 0
 
 
 def _is_below(path: str, roots: Sequence[str]) -> bool:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg_pool import ConnectionPool
 
+    Connection = psycopg.Connection[Any]
+
 K1, B = 1.2, 0.75  # As in tantivy.
 TERM_DIMENSIONS = 1_000_000_000  # The most that pgvector allows; a term's dimension is its hash.
 FILE_SHIFT = 24  # 16 million passages a file.
@@ -45,6 +47,12 @@ POOL_SIZE = 8  # Connections for searches, for each database and process.
 EF_SEARCH = 100  # How far the vector index looks; at least the number of candidates.
 MIN_PGVECTOR = (0, 7)
 _PROBE_SIZE = 64  # Vectors and dimensions of the index that is built to see whether the server survives it.
+_CONNECTION_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "connect_timeout": CONNECT_SECONDS,
+    "application_name": "suffice",
+    "prepare_threshold": None,  # A prepared plan would not know how common the terms are.
+}
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 _TABLES = """
@@ -127,38 +135,23 @@ def translate_errors(address: PostgresAddress) -> Iterator[None]:
         raise SearchError(f"{address.text} failed ({_first_line(error)})") from error
 
 
-def connect(address: PostgresAddress) -> "psycopg.Connection[Any]":
+def connect(address: PostgresAddress) -> "Connection":
     """Open a connection of its own, with the collection first in its search path."""
     import psycopg
 
-    connection = psycopg.connect(
-        address.dsn,
-        autocommit=True,
-        connect_timeout=CONNECT_SECONDS,
-        application_name="suffice",
-        prepare_threshold=None,
-    )
+    connection = psycopg.connect(address.dsn, **_CONNECTION_OPTIONS)
     set_search_path(connection, address)
     return connection
 
 
-def get_pool(address: PostgresAddress) -> "ConnectionPool":
-    """Return the connections for searches, which all collections of a database and all runs of this process share."""
-    return _open_pool(address.dsn)
-
-
 @cache
-def _open_pool(dsn: str) -> "ConnectionPool":
+def get_pool(dsn: str) -> "ConnectionPool":
+    """Return the connections for searches, which all collections of a database and all runs of this process share."""
     from psycopg_pool import ConnectionPool
 
     pool = ConnectionPool(
         dsn,
-        kwargs={
-            "autocommit": True,
-            "connect_timeout": CONNECT_SECONDS,
-            "application_name": "suffice",
-            "prepare_threshold": None,  # A prepared plan would not know how common the terms are.
-        },
+        kwargs=_CONNECTION_OPTIONS,
         min_size=0,
         max_size=POOL_SIZE,
         max_idle=60,
@@ -172,13 +165,13 @@ def _open_pool(dsn: str) -> "ConnectionPool":
     return pool
 
 
-def _configure_search(connection: "psycopg.Connection[Any]") -> None:
+def _configure_search(connection: "Connection") -> None:
     connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
     connection.execute(f"SET hnsw.ef_search = {EF_SEARCH}")
     connection.execute("SET jit = off")  # It would take longer than the query.
 
 
-def set_search_path(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> None:
+def set_search_path(connection: "Connection", address: PostgresAddress) -> None:
     """Let unqualified names mean the tables of the collection; types of extensions are found as before."""
     connection.execute("RESET search_path")
     connection.execute(
@@ -187,7 +180,7 @@ def set_search_path(connection: "psycopg.Connection[Any]", address: PostgresAddr
     )
 
 
-def read_info(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> CollectionInfo | None:
+def read_info(connection: "Connection", address: PostgresAddress) -> CollectionInfo | None:
     """Return what the collection was made with; ``None`` if it does not exist."""
     found = connection.execute("SELECT to_regclass(%s)", (f'"{address.schema}".collection',)).fetchone()
     if found is None or found[0] is None:
@@ -196,7 +189,7 @@ def read_info(connection: "psycopg.Connection[Any]", address: PostgresAddress) -
     return None if row is None else CollectionInfo(*row)
 
 
-def require_info(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> CollectionInfo:
+def require_info(connection: "Connection", address: PostgresAddress) -> CollectionInfo:
     """Return what the collection was made with; raise ``InputError`` if it cannot be searched."""
     info = read_info(connection, address)
     if info is None:
@@ -220,9 +213,7 @@ def check_version(info: CollectionInfo, address: PostgresAddress) -> None:
         )
 
 
-def create_collection(
-    connection: "psycopg.Connection[Any]", address: PostgresAddress, embedder: str, dimension: int
-) -> None:
+def create_collection(connection: "Connection", address: PostgresAddress, embedder: str, dimension: int) -> None:
     """Create the schema and its tables. The caller holds a lock, so that two workers do not both do it."""
     from psycopg import sql
 
@@ -234,13 +225,13 @@ def create_collection(
         connection.execute("INSERT INTO collection VALUES (%s, %s, %s, NULL)", (INDEX_VERSION, embedder, dimension))
 
 
-def drop_collection(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> None:
+def drop_collection(connection: "Connection", address: PostgresAddress) -> None:
     from psycopg import sql
 
     connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(address.schema)))
 
 
-def require_pgvector(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> None:
+def require_pgvector(connection: "Connection", address: PostgresAddress) -> None:
     """Make sure that the extension is there, and create it if the user may."""
     import psycopg
 

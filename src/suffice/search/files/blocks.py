@@ -1,83 +1,113 @@
-"""Paragraphs, list items and tables of a document as light Markdown, packed into chunks below their headings."""
+"""Paragraphs, list items, tables and slides of Office documents, as light Markdown in chunks below their headings."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
-from suffice.search.files.chunk import ChunkKind, DocumentChunk, HeadingPath, enter_heading, format_heading_path
-from suffice.text.chunks import MAX_CHARS, TARGET_CHARS, split_text
+from suffice.search.files.chunk import (
+    ChunkKind,
+    DocumentChunk,
+    HeadingPath,
+    UnreadableFile,
+    enter_heading,
+    format_heading_path,
+)
+from suffice.search.files.prose import Prose
+from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, a heading with its ``level``, a list item or a table. ``number`` counts the paragraphs of the file."""
+    """A paragraph, a heading with its ``level``, a list item, or a table of ``rows``.
+
+    ``number`` counts the paragraphs of the file.
+    """
 
     text: str
-    number: int
+    number: int = 0
     level: int | None = None
     is_item: bool = False
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
-def format_item(text: str, depth: int, mark: str = "-") -> str:
+class Slide(NamedTuple):
+    """The texts of a slide."""
+
+    title: str
+    blocks: list[Block]
+    notes: str
+
+
+def make_item(text: str, number: int, depth: int, mark: str = "-") -> Block:
     """Return a list item; its further lines are indented."""
     indent = "  " * depth
-    return f"{indent}{mark} " + text.strip().replace("\n", f"\n{indent}  ")
+    return Block(f"{indent}{mark} " + text.strip().replace("\n", f"\n{indent}  "), number, is_item=True)
 
 
-def format_tables(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table in Markdown; a long one as several tables, each with the header."""
-    cleaned = [[to_one_line(cell).replace("|", "\\|") for cell in row] for row in rows]
-    cleaned = [row for row in cleaned if any(row)]
-    if not cleaned:
-        return []
-    width = max(len(row) for row in cleaned)
-    if width == 1:  # A frame around text, not a table.
-        return ["\n\n".join(row[0].replace("\\|", "|") for row in cleaned)]
-    lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in cleaned]
-    header = f"{lines[0]}\n|{'---|' * width}"
-    tables, body = [], ""
-    for line in lines[1:]:
-        if body and len(header) + len(body) + len(line) > TARGET_CHARS:
-            tables.append(header + body)
-            body = ""
-        body += f"\n{line}"
-    return [*tables, header + body]
+def make_table(rows: Iterable[Iterable[str]], number: int = 0) -> Block:
+    """Return a table without its empty rows; its text is empty if all are."""
+    filled = [row for row in (tuple(map(to_one_line, cells)) for cells in rows) if any(row)]
+    # A single column is a frame around text, not a table.
+    is_frame = all(len(row) == 1 for row in filled)
+    return Block("\n\n".join(" ".join(row) for row in filled), number, rows=() if is_frame else tuple(filled))
 
 
-def join_blocks(blocks: Iterable[Block]) -> str:
-    """Return the blocks as Markdown: list items close together, everything else with a blank line between."""
-    text = ""
-    was_item = False
+def pack_blocks(blocks: Iterable[Block], path: Path, kind: ChunkKind) -> list[DocumentChunk]:
+    """Return the chunks of a document. Their record is the number of the first paragraph, as in ``para-7``."""
+    sections: list[list[Block]] = [[]]
     for block in blocks:
-        mark = "#" * max(1, min(block.level, 6)) + " " if block.level is not None else ""
-        text += ("\n" if was_item and block.is_item else "\n\n") if text else ""
-        text += mark + block.text
-        was_item = block.is_item
-    return text
+        # A heading begins a section, unless only headings precede it.
+        if block.level is not None and any(above.level is None for above in sections[-1]):
+            sections.append([])
+        if block.text.strip():
+            sections[-1].append(block)
+    headings: HeadingPath = []
+    found = []
+    for section in sections:
+        for block in section:
+            headings = headings if block.level is None else enter_heading(headings, block.level, block.text)
+        prose, title = _to_prose(section), format_heading_path(headings, path.name)
+        for chunk in prose.chunk():
+            record = f"para-{prose.find_source(chunk)[0]}"
+            found.append(DocumentChunk(chunk.text, title, kind, record=record))
+    if not found:
+        raise UnreadableFile(f"{path} contains no text; give a document that does.")
+    return found
 
 
-def pack_blocks(blocks: Iterable[Block], name: str, kind: ChunkKind) -> Iterator[DocumentChunk]:
-    """Yield the chunks of a document. Their record is the number of the first paragraph, as in ``para-7``."""
-    path: HeadingPath = []
-    group: list[Block] = []
-    size, has_body = 0, False
+def pack_slides(slides: Iterable[Slide], path: Path, kind: ChunkKind) -> list[DocumentChunk]:
+    """Return the chunks of a presentation, with the number of the slide."""
+    found = []
+    for number, slide in enumerate(slides, start=1):
+        name = f"{path.name}, slide {number}"
+        title = to_one_line(f"{name}: {slide.title}" if slide.title else name)
+        notes = Block(f"Notes: {slide.notes}" if slide.notes.strip() else "")
+        prose = _to_prose([Block(to_one_line(slide.title), level=1), *slide.blocks, notes])
+        found += [DocumentChunk(chunk.text, title, kind, section=f"slide {number}") for chunk in prose.chunk()]
+    if not found:
+        raise UnreadableFile(f"{path} contains no text, only pictures; export it as text or run OCR on it first.")
+    return found
+
+
+def _to_prose(blocks: Iterable[Block]) -> Prose:
+    prose = Prose([])
     for block in blocks:
-        is_full = size + len(block.text) > (TARGET_CHARS if size >= TARGET_CHARS // 2 else MAX_CHARS)
-        # A heading starts a new chunk, unless only headings precede it.
-        if group and ((block.level is not None and has_body) or is_full):
-            yield from _make_chunks(group, path, name, kind)
-            group, size, has_body = [], 0, False
-        if block.level is None:
-            has_body = True
+        source = (block.number, block.number)
+        lines = [part for line in block.text.split("\n") for part in _split_line(line)]
+        if not block.text.strip():
+            continue
+        if block.level is not None:
+            prose.append_heading(block.level, to_one_line(block.text), source)
+        elif block.rows:
+            prose.append_table([(row, source) for row in block.rows])
         else:
-            path = enter_heading(path, block.level, block.text)
-        group.append(block)
-        size += len(block.text) + 1
-    if group:
-        yield from _make_chunks(group, path, name, kind)
+            prose.append(lines, "item" if block.is_item else "paragraph", source)
+    return prose
 
 
-def _make_chunks(group: Sequence[Block], path: HeadingPath, name: str, kind: ChunkKind) -> Iterator[DocumentChunk]:
-    title = format_heading_path(path, name)
-    for part in split_text(join_blocks(group)):
-        yield DocumentChunk(part, title, kind, record=f"para-{group[0].number}")
+def _split_line(line: str) -> list[str]:
+    """Return a line in parts that fit into a chunk, each with its indent."""
+    indent = line[: len(line) - len(line.lstrip())]
+    return [indent + part for part in split_text(line)] or [""]

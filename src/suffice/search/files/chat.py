@@ -7,7 +7,7 @@ text are read by ``transcript``.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,49 +17,44 @@ from suffice.search.files.chunk import DocumentChunk
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
 
-_TEXT_KEYS = ("text", "content", "message", "body", "value")
+_TEXT_KEYS = "text content message body value".split()
 # The role is last: a message that has it may also say who speaks.
-_SPEAKER_KEYS = ("speaker", "from", "author", "sender", "user", "username", "name", "role")
-_MESSAGE_KEYS = ("speaker", "from", "sender", "role", "user", "username")
-_PERSON_KEYS = ("name", "display_name", "nickname", "username", "role", "id")
-_TURN_ID_KEYS = ("dia_id", "message_id", "msg_id", "turn_id", "client_msg_id", "id", "uuid")
-_DATE_KEYS = (
-    "date_time",
-    "datetime",
-    "date",
-    "timestamp",
-    "created_at",
-    "createdAt",
-    "create_at",
-    "create_time",
-    "created",
-    "sent_at",
-    "ts",
-    "time",
-)
-_CAPTION_KEYS = ("blip_caption", "image_caption", "caption")
+_SPEAKER_KEYS = "speaker from author sender user username name role".split()
+_MESSAGE_KEYS = "speaker from sender role user username".split()
+_PERSON_KEYS = "name display_name nickname username role id".split()
+_TURN_ID_KEYS = "dia_id message_id msg_id turn_id client_msg_id id uuid".split()
+_DATE_KEYS = """date_time datetime date timestamp created_at createdAt create_at create_time created sent_at ts
+    time""".split()
+_CAPTION_KEYS = "blip_caption image_caption caption".split()
 _CONVERSATION_ID_KEYS = (
-    "sample_id",
-    "conversation_id",
-    "session_id",
-    "chat_id",
-    "thread_id",
-    "dialogue_id",
-    "dialog_id",
-    "id",
-    "uuid",
+    """sample_id conversation_id session_id chat_id thread_id dialogue_id dialog_id id uuid""".split()
 )
 _UNIX_TIMESTAMP = re.compile(r"\d{9,13}(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One message, and the ids of the objects around it.
+
+    ``is_ambiguous`` means that its keys are common outside of conversations (``name`` and ``value``).
+    """
+
+    speaker: str
+    text: str
+    date: str
+    id: str
+    is_ambiguous: bool
+    subject: str
+    path: tuple[str, ...] = ()
 
 
 def parse(text: str) -> list[DocumentChunk] | None:
     """Return the chunks of the conversations in a JSON text; ``None`` if it is not JSON or has no conversation."""
     try:
-        found = _Conversations()
-        found.walk(msgspec.json.decode(text), (), "")
+        turns = list(_find_turns(msgspec.json.decode(text), (), ""))
     except (msgspec.DecodeError, RecursionError):
         return None
-    return list(_make_chunks(found.turns)) if len(found.turns) > 1 else None
+    return list(_make_chunks(turns)) if len(turns) > 1 else None
 
 
 def is_message(record: Mapping[str, Any]) -> bool:
@@ -80,67 +75,33 @@ def parse_messages(records: Iterable[Mapping[str, Any]]) -> list[DocumentChunk]:
         replies = message.get("replies")
         for item in (message, *(replies if isinstance(replies, list) else ())):
             if (turn := _parse_turn(item)) is not None and turn.text:
-                turns.append(_LocatedTurn(turn, (), turn.date))
+                turns.append(turn)
     return list(_make_chunks(turns))
 
 
-@dataclass(frozen=True, slots=True)
-class _ChatTurn:
-    """One message. ``is_ambiguous`` means that its keys are common outside of conversations (``name`` and ``value``)."""
-
-    speaker: str
-    text: str
-    date: str
-    id: str
-    is_ambiguous: bool
-    subject: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _LocatedTurn:
-    """A turn, the ids of the objects around it, and its date, which may come from an enclosing object."""
-
-    turn: _ChatTurn
-    path: tuple[str, ...]
-    date: str
+def _find_turns(node: Any, path: tuple[str, ...], date: str) -> Iterator[_Turn]:
+    """Yield the turns of all conversations in a JSON value; ``path`` and ``date`` are those of the objects around it."""
+    if isinstance(node, Mapping):
+        key = _find_id(node, _CONVERSATION_ID_KEYS)
+        path, date = (*path, key) if key else path, _find_date(node) or date
+    elif not isinstance(node, list):
+        return
+    if turns := _parse_conversation(list(node.values() if isinstance(node, Mapping) else node)):
+        yield from (replace(turn, path=path, date=_complete_date(turn.date, date)) for turn in turns if turn.text)
+    elif isinstance(node, Mapping):
+        for name, value in node.items():
+            yield from _find_turns(value, path, _find_sibling_date(node, name) or date)
+    else:
+        for number, item in enumerate(node, start=1):
+            is_named = len(node) == 1 or (isinstance(item, Mapping) and _find_id(item, _CONVERSATION_ID_KEYS))
+            yield from _find_turns(item, path if is_named else (*path, str(number)), date)
 
 
-@dataclass(slots=True)
-class _Conversations:
-    """Collects the turns of all conversations in a JSON document."""
-
-    turns: list[_LocatedTurn] = field(default_factory=list)
-
-    def walk(self, node: Any, path: tuple[str, ...], date: str) -> None:
-        if isinstance(node, Mapping):
-            key = _find_id(node, _CONVERSATION_ID_KEYS)
-            path = (*path, key) if key else path
-            date = _find_date(node) or date
-            if self._add_if_conversation(node.values(), path, date):
-                return
-            for name, value in node.items():
-                if isinstance(value, Mapping | list):
-                    self.walk(value, path, _find_sibling_date(node, name) or date)
-        elif isinstance(node, list) and not self._add_if_conversation(node, path, date):
-            for number, item in enumerate(node, start=1):
-                named = isinstance(item, Mapping) and _find_id(item, _CONVERSATION_ID_KEYS)
-                self.walk(item, path if named or len(node) == 1 else (*path, str(number)), date)
-
-    def _add_if_conversation(self, items: Iterable[Any], path: tuple[str, ...], date: str) -> bool:
-        """Add the turns and return true if these items are a conversation.
-
-        Objects by id, as ChatGPT exports them, count as a list.
-        """
-        items = list(items)
-        turns = [turn for item in items if (turn := _parse_turn(item)) is not None]
-        if not turns or 2 * len(turns) <= len(items):
-            return False
-        if all(turn.is_ambiguous for turn in turns) and len({turn.speaker for turn in turns}) == len(turns):
-            return False
-        for turn in turns:
-            if turn.text:
-                self.turns.append(_LocatedTurn(turn, path, _complete_date(turn.date, date)))
-        return True
+def _parse_conversation(items: Sequence[Any]) -> list[_Turn]:
+    """Return the turns if most items are messages. Objects by id, as ChatGPT exports them, count as a list."""
+    turns = [turn for item in items if (turn := _parse_turn(item)) is not None]
+    is_list_of_pairs = all(turn.is_ambiguous for turn in turns) and len({turn.speaker for turn in turns}) == len(turns)
+    return [] if 2 * len(turns) <= len(items) or is_list_of_pairs else turns
 
 
 def _complete_date(own: str, around: str) -> str:
@@ -149,51 +110,45 @@ def _complete_date(own: str, around: str) -> str:
     return f"{around} {own}".strip() if has_only_time else own or around
 
 
-def _make_chunks(turns: list[_LocatedTurn]) -> Iterator[DocumentChunk]:
-    has_several = len({located.path for located in turns}) > 1
+def _make_chunks(turns: Sequence[_Turn]) -> Iterator[DocumentChunk]:
+    has_several = len({turn.path for turn in turns}) > 1
     numbers: Counter[tuple[str, ...]] = Counter()
     used: Counter[str] = Counter()
-    for located in turns:
-        turn = located.turn
-        numbers[located.path] += 1
-        name = turn.id or str(numbers[located.path])
-        record = "/".join([*located.path, name]) if has_several else name
+    for turn in turns:
+        numbers[turn.path] += 1
+        name = turn.id or str(numbers[turn.path])
+        record = "/".join([*turn.path, name]) if has_several else name
         used[record] += 1
         if used[record] > 1:
             record = f"{record}~{used[record]}"
-        prefix = f"[{located.date}] {turn.speaker}: " if located.date else f"{turn.speaker}: "
-        title = to_one_line(f"{turn.speaker}, {located.date}" if located.date else turn.speaker)
-        if turn.subject:
-            title = f"{turn.subject} ({title})"
-        for part in split_text(turn.text):
-            yield DocumentChunk(prefix + part, title, "chat", record=record)
+        prefix = f"[{turn.date}] {turn.speaker}: " if turn.date else f"{turn.speaker}: "
+        title = to_one_line(f"{turn.speaker}, {turn.date}" if turn.date else turn.speaker)
+        title = f"{turn.subject} ({title})" if turn.subject else title
+        yield from (DocumentChunk(prefix + part, title, "chat", record=record) for part in split_text(turn.text))
 
 
-def _parse_turn(item: object) -> _ChatTurn | None:
+def _parse_turn(item: object) -> _Turn | None:
     """Return the message of a JSON object; ``None`` if it has no speaker or no text field."""
     if not isinstance(item, Mapping) or item.keys().isdisjoint(_TEXT_KEYS):
         return None
     wrapped = item.get("message")
     fields: Mapping[str, Any] = {**item, **wrapped} if isinstance(wrapped, Mapping) else item
-    speaker_key = next((key for key in _SPEAKER_KEYS if _parse_speaker(fields.get(key))), None)
-    text_key = next((key for key in _TEXT_KEYS if (_extract_text(fields.get(key)) or "").strip()), None)
-    text_key = text_key or next((key for key in _TEXT_KEYS if _extract_text(fields.get(key)) is not None), None)
-    if speaker_key is None or text_key is None:
+    speakers = {key: name for key in _SPEAKER_KEYS if (name := _parse_speaker(fields.get(key)))}
+    texts = {key: text.strip() for key in _TEXT_KEYS if (text := _extract_text(fields.get(key))) is not None}
+    if not speakers or not texts:
         return None
-    text = (_extract_text(fields[text_key]) or "").strip()
+    speaker_key = next(iter(speakers))
+    text_key = next((key for key, text in texts.items() if text), next(iter(texts)))
     caption = next((fields[key] for key in _CAPTION_KEYS if isinstance(fields.get(key), str)), "")
-    if caption:
-        text = f"{text} [image: {caption}]".strip()
-    is_ambiguous = not _parse_speaker(fields.get("role")) and (
+    is_ambiguous = "role" not in speakers and (
         speaker_key == "name"
         or (text_key in ("value", "body", "message") and speaker_key in ("user", "username", "author"))
     )
-    speaker, date = _parse_speaker(fields[speaker_key]), _find_date(fields)
     subject = fields.get("subject")
-    return _ChatTurn(
-        speaker,
-        text,
-        date,
+    return _Turn(
+        speakers[speaker_key],
+        f"{texts[text_key]} [image: {caption}]".strip() if caption else texts[text_key],
+        _find_date(fields),
         _find_id(fields, _TURN_ID_KEYS),
         is_ambiguous,
         to_one_line(subject) if isinstance(subject, str) else "",

@@ -39,6 +39,11 @@ class UnreadableFile(InputError):
     """A file that cannot be read; the message says what is wrong and how to fix it."""
 
 
+def make_size_error(name: object, what: str) -> UnreadableFile:
+    """Return the error of a file that ``is larger than`` or ``unpacks to more than`` the limit."""
+    return UnreadableFile(f"{name} {what} {MAX_BYTES // 1024 // 1024} MB; split it into smaller files.")
+
+
 class ScannedFile(UnreadableFile):
     """A file whose pages are pictures without text, which OCR may be able to read."""
 

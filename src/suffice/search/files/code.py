@@ -8,9 +8,10 @@ import ast
 import re
 import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise, takewhile
+from itertools import accumulate, pairwise
+from os.path import commonprefix
 from pathlib import Path, PurePath
 
 from suffice.search.files.chunk import DocumentChunk, get_suffix, parse_suffixes, to_document_chunk
@@ -75,31 +76,24 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
     find_symbols = _find_keys if get_suffix(name) in CONFIG_SUFFIXES else _find_definitions
     outline = _Outline(syntax.symbols if syntax is not None else find_symbols(lines))
     file = _module_name(name) if syntax is not None else PurePath(name).name
-    structure = Structure(
-        section_starts=outline.find_section_starts(lines),
-        unbroken=syntax.continuation_lines if syntax is not None else (),
-    )
     constants = syntax.constants if syntax is not None else {}
-    return [
-        to_document_chunk(chunk, _make_title(file, outline.name_chunk(chunk), constants, chunk), "code")
-        for chunk in chunk_lines(lines, structure)
-    ]
+    structure = Structure(outline.find_section_starts(lines), unbroken=syntax.continued if syntax is not None else ())
+    found = []
+    for chunk in chunk_lines(lines, structure):
+        assigned = [constants[n] for n in range(chunk.first, chunk.last + 1) if n in constants]
+        found.append(to_document_chunk(chunk, _make_title(file, outline.name_chunk(chunk), assigned), "code"))
+    return found
 
 
-def _make_title(file: str, names: Sequence[str], constants: Mapping[int, str], chunk: Chunk) -> str:
-    """Return what a chunk defines: the path that its names share, then the rest of each name."""
+def _make_title(file: str, names: Sequence[str], assigned: Sequence[str]) -> str:
+    """Return what a chunk defines and assigns: the path that its names share, then the rest of each name."""
     names = [name for name in names if not any(other.startswith(f"{name}.") for other in names)]
-    assigned = dict.fromkeys(constants[n] for n in range(chunk.first, chunk.last + 1) if n in constants)
-    names += [name for name in assigned if name.rpartition(".")[0] not in names and name not in names]
+    names += [name for name in dict.fromkeys(assigned) if not {name, name.rpartition(".")[0]}.intersection(names)]
     names = names[:_MAX_NAMES]
     parents = [name.partition("(")[0].split(".")[:-1] for name in names]
-    shared = [parts[0] for parts in takewhile(_are_equal, zip(*parents, strict=False))]
+    shared = commonprefix(parents)  # noqa: RUF071  It compares lists item by item.
     skipped = sum(len(part) + 1 for part in shared)
     return " > ".join(filter(None, [file, *shared, ", ".join(name[skipped:] for name in names)]))
-
-
-def _are_equal(parts: Sequence[str]) -> bool:
-    return len(set(parts)) == 1
 
 
 def _module_name(name: str) -> str:
@@ -209,17 +203,7 @@ def _find_comment_start(lines: Sequence[str], number: int) -> int:
     return number
 
 
-@dataclass(frozen=True, slots=True)
-class _PythonSyntax:
-    """The symbols of a file, and the lines that continue the line above: decorators, signatures and their docstrings."""
-
-    symbols: tuple[_Symbol, ...]
-    continuation_lines: frozenset[int]
-    constants: Mapping[int, str]
-    """Names that a module or class assigns, by line."""
-
-
-def _parse_python(lines: Sequence[str]) -> _PythonSyntax | None:
+def _parse_python(lines: Sequence[str]) -> "_PythonSyntax | None":
     """Parse Python; return ``None`` if the parser does not accept it (Python 2, a template, an unfinished file)."""
     try:
         with warnings.catch_warnings():
@@ -227,19 +211,19 @@ def _parse_python(lines: Sequence[str]) -> _PythonSyntax | None:
             module = ast.parse("\n".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    visitor = _SymbolVisitor(lines)
-    visitor.visit(module.body, "", 0, in_function=False)
-    return _PythonSyntax(tuple(visitor.symbols), frozenset(visitor.continuation_lines), visitor.constants)
+    syntax = _PythonSyntax(lines)
+    syntax.visit(module.body, "", 0, in_function=False)
+    return syntax
 
 
-class _SymbolVisitor:
-    """Collects the symbols of a Python file."""
+class _PythonSyntax:
+    """Collects what a Python file defines and assigns."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.symbols: list[_Symbol] = []
-        self.continuation_lines: set[int] = set()
-        self.constants: dict[int, str] = {}
+        self.continued: set[int] = set()  # Lines that continue the one above: decorators, signatures and docstrings.
+        self.constants: dict[int, str] = {}  # Names that a module or class assigns, by line.
 
     def visit(self, body: Iterable[ast.stmt], parent: str, depth: int, in_function: bool) -> None:
         after_definition = False
@@ -248,7 +232,7 @@ class _SymbolVisitor:
             if isinstance(node, _Definition):
                 name = f"{parent}.{node.name}" if parent else node.name
                 self.symbols.append(_Symbol(first, depth, name, _format_signature(node, name)))
-                self.continuation_lines.update(range(first + 1, _find_signature_end(node) + 1))
+                self.continued.update(range(first + 1, _find_signature_end(node) + 1))
                 self.visit(node.body, name, depth + 1, in_function or not isinstance(node, ast.ClassDef))
             else:
                 if after_definition:
@@ -284,14 +268,10 @@ def _find_first_line(node: ast.stmt, lines: Sequence[str]) -> int:
 
 
 def _find_signature_end(node: _Definition) -> int:
+    """Return the last line of a signature and of the docstring below it."""
     opening = node.body[0]
-    if (
-        isinstance(opening, ast.Expr)
-        and isinstance(opening.value, ast.Constant)
-        and isinstance(opening.value.value, str)
-    ):
-        return opening.end_lineno or opening.lineno
-    return max(node.lineno, opening.lineno - 1)
+    has_docstring = ast.get_docstring(node, clean=False) is not None
+    return opening.end_lineno or opening.lineno if has_docstring else max(node.lineno, opening.lineno - 1)
 
 
 def _list_bodies(node: ast.stmt) -> list[list[ast.stmt]]:

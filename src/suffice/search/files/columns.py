@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from suffice.search.files.chunk import ChunkKind, DocumentChunk
+from suffice.search.files.chunk import DocumentChunk
 from suffice.search.files.prose import format_record
 from suffice.text.plain import to_one_line
 
@@ -29,9 +29,7 @@ class _Numbers:
     values: list[tuple[float, int]]
 
 
-def summarize_columns(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], file: str, kind: ChunkKind = "csv"
-) -> Iterator[DocumentChunk]:
+def summarize_columns(columns: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Iterator[DocumentChunk]:
     """Yield chunks of counted records, such as ``state: AK · rows: 263``, below what all rows have together."""
     if len(rows) < _MIN_ROWS or not any(columns):
         return
@@ -39,14 +37,14 @@ def summarize_columns(
     numbers = [found for i, name in enumerate(columns) if name and (found := _read_numbers(name, i, rows))]
     total = [f"rows: {len(rows)} · columns: {', '.join(filter(None, columns))}"]
     ranges = [_describe_range(column, columns, rows) for column in numbers]
-    yield from _pack([*total, *ranges], f"{file} > all rows counted", kind, where)
+    yield from _pack([*total, *ranges], f"{file} > all rows counted", where)
     for index, name in enumerate(columns):
         groups = _group_by_value(index, rows) if name else {}
         if groups:
             others = [column for column in numbers if column.name != name][:_MAX_RANGES]
             listed = f"{name}, {len(groups)} values: {', '.join(groups)}"
             lines = [_describe_group(name, value, members, others) for value, members in groups.items()]
-            yield from _pack([listed, *lines], f"{file} > rows counted by {name}", kind, where)
+            yield from _pack([listed, *lines], f"{file} > rows counted by {name}", where)
 
 
 def to_number(cell: str) -> float | None:
@@ -103,11 +101,11 @@ def _describe_group(name: str, value: str, members: Sequence[int], numbers: Sequ
     return format_record(names, cells)
 
 
-def _pack(lines: Sequence[str], title: str, kind: ChunkKind, where: str) -> Iterator[DocumentChunk]:
+def _pack(lines: Sequence[str], title: str, where: str) -> Iterator[DocumentChunk]:
     group: list[str] = []
     for line in lines:
         if group and sum(map(len, group)) + len(line) > _MAX_CHUNK_CHARS:
-            yield DocumentChunk("\n".join(group), title, kind, section=where)
+            yield DocumentChunk("\n".join(group), title, "csv", section=where)
             group = []
         group.append(line)
-    yield DocumentChunk("\n".join(group), title, kind, section=where)
+    yield DocumentChunk("\n".join(group), title, "csv", section=where)

@@ -8,7 +8,7 @@ import codecs
 import re
 from pathlib import Path
 
-from suffice.search.files.chunk import MAX_BYTES, UnreadableFile
+from suffice.search.files.chunk import MAX_BYTES, UnreadableFile, make_size_error
 
 _SAMPLE_SIZE = 64 * 1024
 _BOMS = (
@@ -34,7 +34,7 @@ def load_bytes(path: Path) -> bytes:
     except OSError as error:
         raise make_open_error(path, error) from error
     if len(data) > MAX_BYTES:
-        raise UnreadableFile(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files.")
+        raise make_size_error(path, "is larger than")
     if not data.strip():
         raise UnreadableFile(f"{path} is empty; give a file that contains text.")
     return data

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from suffice.search.files.blocks import Block, format_item, format_tables, pack_blocks
-from suffice.search.files.chunk import DocumentChunk, UnreadableFile
+from suffice.search.files.blocks import Block, make_item, make_table, pack_blocks
+from suffice.search.files.chunk import DocumentChunk
 from suffice.search.files.package import Package, open_package
 
 _WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _SKIPPED_TAGS = frozenset({_FALLBACK_TAG, *(f"{_WORD_NS}{name}" for name in ("pPr", "delText", "instrText"))})
 _HEADING_STYLE = re.compile(r"heading\s*(\d)", re.IGNORECASE)
-_UNNUMBERED = ("bullet", "none")
+_UNNUMBERED = ("bullet", "none", "")
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
@@ -25,10 +25,7 @@ def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     with open_package(data, path, "Word document") as package:
         body = package.read_xml("word/document.xml").find(f"{_WORD_NS}body")
         reader = _BodyReader(_read_styles(package), _read_numbered_lists(package))
-        blocks = [] if body is None else [block for block in reader.read(body) if block.text.strip()]
-    if not blocks:
-        raise UnreadableFile(f"{path} contains no text; give a document that does.")
-    return list(pack_blocks(blocks, path.name, "docx"))
+        return pack_blocks([] if body is None else reader.read(body), path, "docx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class _Style:
     """What a paragraph style says: the level of a heading, and the list that its paragraphs are items of."""
 
     level: int | None = None
-    list_id: str | None = None
+    list_id: str = ""
 
 
 @dataclass(slots=True)
@@ -56,7 +53,7 @@ class _BodyReader:
                 first = self.paragraphs + 1
                 rows = [[_read_cell(cell) for cell in _find_all(row, "tc")] for row in _find_all(child, "tr")]
                 self.paragraphs += sum(map(any, rows))  # A row counts as one paragraph.
-                yield from (Block(table, first) for table in format_tables(rows))
+                yield make_table(rows, first)
             else:
                 yield from self.read(child)
 
@@ -64,17 +61,16 @@ class _BodyReader:
         text = _extract_text(paragraph).strip()
         if text:
             self.paragraphs += 1
-        style_node = paragraph.find(f"{_WORD_NS}pPr/{_WORD_NS}pStyle")
-        name = "" if style_node is None else style_node.get(f"{_WORD_NS}val", "")
+        name = _read_value(paragraph, "pPr/pStyle")
         style = self.styles.get(name) or _Style(_parse_heading_level(name))
         if style.level is not None:
             return Block(" ".join(text.split()), self.paragraphs, style.level)
-        list_id, depth = _read_list_position(paragraph)
-        list_id = list_id or style.list_id
-        if not text or list_id in (None, "0"):
+        list_id = _read_value(paragraph, "pPr/numPr/numId") or style.list_id
+        depth = min(_to_int(_read_value(paragraph, "pPr/numPr/ilvl")), 8)
+        if not text or list_id in ("", "0"):
             return Block(text, self.paragraphs)
         mark = self._count_item(list_id, depth) if (list_id, depth) in self.numbered_lists else "-"
-        return Block(format_item(text, depth, mark), self.paragraphs, is_item=True)
+        return make_item(text, self.paragraphs, depth, mark)
 
     def _count_item(self, list_id: str, depth: int) -> str:
         self.item_counts[list_id, depth] = self.item_counts.get((list_id, depth), 0) + 1
@@ -100,15 +96,12 @@ def _read_styles(package: Package) -> dict[str, _Style]:
     """Return the styles by id. Word translates the ids into its language, but not the names."""
     if "word/styles.xml" not in package.names:
         return {}
-    styles = {}
-    for style in package.read_xml("word/styles.xml").iter(f"{_WORD_NS}style"):
-        name = style.find(f"{_WORD_NS}name")
-        title = "" if name is None else name.get(f"{_WORD_NS}val", "")
-        list_id = style.find(f"{_WORD_NS}pPr/{_WORD_NS}numPr/{_WORD_NS}numId")
-        styles[style.get(f"{_WORD_NS}styleId", "")] = _Style(
-            _parse_heading_level(title), None if list_id is None else list_id.get(f"{_WORD_NS}val")
+    return {
+        style.get(f"{_WORD_NS}styleId", ""): _Style(
+            _parse_heading_level(_read_value(style, "name")), _read_value(style, "pPr/numPr/numId")
         )
-    return styles
+        for style in package.read_xml("word/styles.xml").iter(f"{_WORD_NS}style")
+    }
 
 
 def _parse_heading_level(style_name: str) -> int | None:
@@ -124,31 +117,24 @@ def _read_numbered_lists(package: Package) -> frozenset[tuple[str, int]]:
     numbered: dict[str, list[int]] = {}
     for abstract in root.iter(f"{_WORD_NS}abstractNum"):
         for level in abstract.iter(f"{_WORD_NS}lvl"):
-            format = level.find(f"{_WORD_NS}numFmt")
-            if format is not None and format.get(f"{_WORD_NS}val") not in _UNNUMBERED:
+            if _read_value(level, "numFmt") not in _UNNUMBERED:
                 key = abstract.get(f"{_WORD_NS}abstractNumId", "")
-                numbered.setdefault(key, []).append(_to_int(level.get(f"{_WORD_NS}ilvl")))
+                numbered.setdefault(key, []).append(_to_int(level.get(f"{_WORD_NS}ilvl", "")))
     found = set()
     for number in root.iter(f"{_WORD_NS}num"):
-        link = number.find(f"{_WORD_NS}abstractNumId")
-        key = "" if link is None else link.get(f"{_WORD_NS}val", "")
+        key = _read_value(number, "abstractNumId")
         found |= {(number.get(f"{_WORD_NS}numId", ""), depth) for depth in numbered.get(key, [])}
     return frozenset(found)
 
 
-def _read_list_position(paragraph: Element) -> tuple[str | None, int]:
-    properties = paragraph.find(f"{_WORD_NS}pPr/{_WORD_NS}numPr")
-    if properties is None:
-        return None, 0
-    list_id, depth = properties.find(f"{_WORD_NS}numId"), properties.find(f"{_WORD_NS}ilvl")
-    return (
-        None if list_id is None else list_id.get(f"{_WORD_NS}val"),
-        0 if depth is None else min(_to_int(depth.get(f"{_WORD_NS}val")), 8),
-    )
+def _read_value(node: Element, path: str) -> str:
+    """Return the value of the element at a path such as ``pPr/pStyle``; empty if there is none."""
+    found = node.find("/".join(f"{_WORD_NS}{name}" for name in path.split("/")))
+    return "" if found is None else found.get(f"{_WORD_NS}val", "")
 
 
-def _to_int(value: str | None) -> int:
-    return int(value) if value is not None and value.isdecimal() else 0
+def _to_int(value: str) -> int:
+    return int(value) if value.isdecimal() else 0
 
 
 def _extract_text(node: Element) -> str:

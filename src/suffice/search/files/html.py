@@ -6,44 +6,92 @@ standard library's: it reads broken markup in linear time and says on which line
 """
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+from itertools import chain
 from pathlib import PurePath
 
 from suffice.search.files.chunk import DocumentChunk, UnreadableFile
-from suffice.search.files.prose import Heading, HeadingPaths, Prose, Table, format_record, format_row
-from suffice.text.chunks import MAX_CHARS, Chunk, split_lines, split_text
+from suffice.search.files.prose import OBJECT_LEVEL, Heading, HeadingPaths, Prose, format_record
+from suffice.text.chunks import MAX_CHARS, split_lines, split_text
 from suffice.text.plain import to_one_line
 
-_DROPPED_TAGS = frozenset("script style noscript template svg button select textarea iframe object".split())
+_DROPPED_TAGS = frozenset("script style noscript template svg button select textarea iframe object title".split())
 _BOILERPLATE_TAGS = frozenset("nav footer aside".split())
 _BOILERPLATE_ROLES = frozenset("navigation search contentinfo complementary".split())
 _BOILERPLATE_CLASSES = frozenset("navheader navfooter nav-panel".split())  # Of manuals made by DocBook and Texinfo.
 _ANCHOR_CLASSES = frozenset("headerlink header-anchor heading-anchor anchorjs-link anchor hash-link permalink".split())
 _CODE_TAGS = frozenset("code kbd samp tt".split())
+_LIST_TAGS = frozenset("ul ol dl".split())
+_SCOPE_TAGS = frozenset("ul ol dl table html body div section main article blockquote".split())
+_CELL_TAGS = ("td", "th")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _BLOCK_TAGS = frozenset(
     """address article blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form header
-    hgroup hr html li main menu ol option p pre search section summary table tbody tfoot thead tr td th ul""".split()
+    hgroup hr html li main menu nav footer aside ol option p pre search section summary table tbody tfoot thead tr td th
+    ul""".split()
 ) | frozenset(_HEADING_LEVELS)
-_CELL_TAGS = frozenset(("td", "th"))
-_OBJECT_LEVEL = 100  # The level of a documented function or class; it is below every heading.
+_VOID_TAGS = frozenset("area base br col embed hr img input link meta source track wbr".split())
+# The open elements that a start tag closes, if no list or table began since; other blocks close a paragraph.
+_CLOSES: dict[str, tuple[str, ...]] = {
+    "a": ("a",),
+    "li": ("li", "p"),
+    "tr": ("tr", "td", "th"),
+    **dict.fromkeys(("dt", "dd"), ("dt", "dd", "p")),
+    **dict.fromkeys(("td", "th"), ("td", "th")),
+}
+_OBJECT_CLASSES = frozenset("py function class method c js attribute".split())
 _MIN_MAIN_CHARS = 200  # Less text in <main> than this: the page is built otherwise.
 _MAX_NESTING = 8  # Levels of lists that are indented.
+_MAX_DEPTH = 100  # Elements inside each other; the text of deeper ones belongs to the last.
 _LANGUAGE = re.compile(r"\b(?:language|lang|highlight-source|brush)[-: ]+([\w+#]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class _HtmlText:
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class _HtmlElement:
+    tag: str
+    values: dict[str, str | None] = field(default_factory=dict)
+    children: list["_HtmlElement | _HtmlText"] = field(default_factory=list)
+
+    @property
+    def classes(self) -> list[str]:
+        return (self.values.get("class") or "").split()
+
+    def find_all(self, is_wanted: Callable[["_HtmlElement"], bool]) -> Iterator["_HtmlElement"]:
+        """Yield the elements inside that are wanted, but none inside of another."""
+        for child in self.children:
+            if isinstance(child, _HtmlElement):
+                if is_wanted(child):
+                    yield child
+                else:
+                    yield from child.find_all(is_wanted)
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
     """Return the chunks of an HTML file."""
-    source = "\n".join(split_lines(text))
-    page = _extract_readable(source)
-    if not any(page.prose.lines):
+    root = _build_tree("\n".join(split_lines(text)))
+    prose = _read_readable(root)
+    if not any(prose.lines):
         raise UnreadableFile(f"{name} contains no text outside of scripts and markup; save the rendered page instead.")
-    title = to_one_line(page.title) or PurePath(name).name
-    titles = HeadingPaths(page.prose, "")
+    first = next(root.find_all(lambda element: element.tag == "title"), None)
+    title = "" if first is None else "".join(child.text for child in first.children if isinstance(child, _HtmlText))
+    titles = HeadingPaths(prose, "")
     return [
-        DocumentChunk(chunk.text, _join_titles(title, titles.title_for(chunk)), "html", lines=page.find_source(chunk))
-        for chunk in page.prose.chunk()
+        DocumentChunk(
+            chunk.text,
+            _join_titles(to_one_line(title) or PurePath(name).name, titles.title_for(chunk)),
+            "html",
+            lines=prose.find_source(chunk),
+        )
+        for chunk in prose.chunk()
     ]
 
 
@@ -55,406 +103,271 @@ def _join_titles(page_title: str, path: str) -> str:
     return f"{page_title} > {path}" if path else page_title
 
 
-def _extract_readable(source: str) -> "_HtmlExtractor":
+def _read_readable(root: _HtmlElement) -> Prose:
     """Return the main part of a page; all of it if none is marked or it is a <nav> that is never closed."""
     boilerplate = _DROPPED_TAGS | _BOILERPLATE_TAGS
-    if re.search(r"<main\b|role=[\"']?main\b", source):
-        page = _extract(source, boilerplate, only_main=True)
-        if sum(map(len, page.prose.lines)) >= _MIN_MAIN_CHARS:
-            return page
-    page = _extract(source, boilerplate)
-    return page if any(page.prose.lines) else _extract(source, _DROPPED_TAGS)
+    mains = list(root.find_all(lambda element: element.tag == "main" or element.values.get("role") == "main"))
+    main = _PageReader(boilerplate).read_all(mains)
+    if sum(map(len, main.lines)) >= _MIN_MAIN_CHARS:
+        return main
+    page = _PageReader(boilerplate).read_all([root])
+    return page if any(page.lines) else _PageReader(_DROPPED_TAGS).read_all([root])
 
 
-def _extract(source: str, dropped: frozenset[str], only_main: bool = False) -> "_HtmlExtractor":
+# -- the tree --------------------------------------------------------------------------------------------------------------
+
+
+def _build_tree(source: str) -> _HtmlElement:
+    builder = _TreeBuilder()
     try:
-        return _run_extractor(source, dropped, only_main)
+        builder.feed(source)
+        builder.close()
     except AssertionError:
         # html.parser asserts that "<![" opens a section it knows. Escaping it makes it text and keeps the line numbers.
-        return _run_extractor(source.replace("<![", "&lt;!["), dropped, only_main)
+        builder = _TreeBuilder()
+        builder.feed(source.replace("<![", "&lt;!["))
+        builder.close()
+    return builder.root
 
 
-def _run_extractor(source: str, dropped: frozenset[str], only_main: bool) -> "_HtmlExtractor":
-    parser = _HtmlExtractor(dropped, only_main)
-    parser.feed(source)
-    parser.close()
-    parser.finish()
-    return parser
+class _TreeBuilder(HTMLParser):
+    """Builds a tree of elements, also from tags that are not closed or not opened."""
 
-
-@dataclass(slots=True)
-class _List:
-    """An open list; ``number`` counts the items of an ordered one."""
-
-    tag: str
-    number: int = 0
-    is_objects: bool = False
-    """A list of documented functions and classes, as Sphinx writes them."""
-    headings: list[int] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Grid:
-    """An open table. ``is_layout``: its cells are parts of the page, not data."""
-
-    rows: list[tuple[list[str], bool, int, int]] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
-    has_header_cells: bool = False
-    in_row: bool = False
-    is_layout: bool = False
-    first: int = 0
-
-
-class _HtmlExtractor(HTMLParser):
-    """Collects the title and the light Markdown of a page, without the dropped tags."""
-
-    def __init__(self, dropped: frozenset[str], only_main: bool) -> None:
+    def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.dropped = dropped
-        self.title = ""
-        self.prose = Prose([])
-        self.sources: list[tuple[int, int]] = []
-        self._only_main = only_main
-        self._main_tag = ""
-        self._main_depth = 0
-        self._buffer: list[str] = []
-        self._first = self._last = 0
-        self._level: int | None = None
-        self._skipping = ""
-        self._skip_depth = 0
-        self._in_title = False
-        self._pre_depth = 0
-        self._language = ""
-        self._lists: list[_List] = []
-        self._marker = ""
-        self._object = ""
-        self._grids: list[_Grid] = []
-        self._previous = ""
-
-    def find_source(self, chunk: Chunk) -> tuple[int, int]:
-        """Return the source lines that the text of a chunk was taken from."""
-        spans = [span for span in self.sources[chunk.first - 1 : chunk.last] if span[0]]
-        return min(first for first, _ in spans), max(last for _, last in spans)
-
-    # -- events of the parser ------------------------------------------------------------------------------------------
+        self.root = _HtmlElement("html")
+        self._open = [self.root]
+        self._counts: Counter[str] = Counter()  # Of the open elements, by tag.
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        classes = (values.get("class") or "").split()
-        if self._skipping:
-            self._skip_depth += tag == self._skipping
-        elif self._is_dropped(tag, values, classes):
-            if tag != "a":
-                self.flush()
-            self._skipping, self._skip_depth = tag, 1
-        elif tag == "title":
-            self._in_title = True
-        elif tag == "br":
-            self._buffer.append("\n" if not self._in_cell else " ")
-        elif tag in _CODE_TAGS:
-            if self._pre_depth:
-                self._find_language(values)
-            elif not self._object:
-                self._buffer.append("`")
-        elif tag in _BLOCK_TAGS:
-            self._start_block(tag, values, classes)
-        if self._only_main and not self._skipping:
-            if not self._main_tag and (tag == "main" or values.get("role") == "main"):
-                self._main_tag = tag
-            self._main_depth += tag == self._main_tag
+        closed = _CLOSES.get(tag, ("p",) if tag in _BLOCK_TAGS else ())
+        for index in range(len(self._open) - 1, 0, -1) if any(self._counts[name] for name in closed) else ():
+            name = self._open[index].tag
+            if name in closed:
+                self._close(index)
+            elif name in _SCOPE_TAGS:
+                break
+        parent = self._open[-1]
+        is_deep = len(self._open) > _MAX_DEPTH
+        element = _HtmlElement(tag, dict(attrs), parent.children if is_deep else [])
+        if not is_deep:
+            parent.children.append(element)
+        if tag not in _VOID_TAGS:
+            self._open.append(element)
+            self._counts[tag] += 1
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in self.dropped and tag != "title":  # <script/> and <title/> are empty and have no end tag.
-            super().handle_startendtag(tag, attrs)
+        self.handle_starttag(tag, attrs)
+        if tag in _DROPPED_TAGS:  # <script/> and <title/> are empty and have no end tag; others are just start tags.
+            self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if self._skipping:
-            self._skip_depth -= tag == self._skipping
-            if not self._skip_depth:
-                self._skipping = ""
-            return
-        if tag == "title":
-            self._in_title = False
-        elif tag in _CODE_TAGS and not self._pre_depth and not self._object:
-            self._buffer.append("`")
-        elif tag in _BLOCK_TAGS:
-            self._end_block(tag)
-        if tag == self._main_tag:
-            self.flush()
-            self._main_depth -= 1
-            self._main_tag = self._main_tag if self._main_depth else ""
+        if self._counts[tag]:
+            self._close(next(i for i in range(len(self._open) - 1, 0, -1) if self._open[i].tag == tag))
 
     def handle_data(self, data: str) -> None:
-        if self._skipping:
-            return
-        if self._in_title:
-            self.title += data
-        elif self._main_tag or not self._only_main:
-            self._add(data)
+        self._open[-1].children.append(_HtmlText(data, self.getpos()[0]))
 
-    def finish(self) -> None:
-        while self._grids:
-            self._close_table()
-        self.flush()
+    def _close(self, index: int) -> None:
+        self._counts.subtract(element.tag for element in self._open[index:])
+        del self._open[index:]
 
-    # -- blocks --------------------------------------------------------------------------------------------------------
+
+# -- the page --------------------------------------------------------------------------------------------------------------
+
+
+def _join_text(texts: Sequence[_HtmlText]) -> str:
+    """Return texts as lines with single spaces; only what stands on no line of the source, such as <br>, ends a line."""
+    joined = "".join(part.text.replace("\n", " ") if part.line else part.text for part in texts)
+    lines = joined.replace("¶", "").replace("``", "").split("\n")
+    return "\n".join(" ".join(line.split()) for line in lines).strip()
+
+
+def _find_span(texts: Iterable[_HtmlText]) -> tuple[int, int]:
+    """Return the first and the last line of the texts; zeros if they are blank."""
+    firsts, lasts = [0], [0]
+    for part in texts:
+        if part.line and (words := part.text.strip()):
+            firsts.append(part.line + part.text.count("\n", 0, part.text.index(words)))
+            lasts.append(firsts[-1] + words.count("\n"))
+    return min(firsts[1:], default=0), max(lasts)
+
+
+@dataclass(slots=True)
+class _HtmlList:
+    """An open list. ``is_objects``: it has documented functions and classes, as Sphinx writes them."""
+
+    tag: str
+    is_objects: bool = False
+    number: int = 0
+    headings: list[int] = field(default_factory=list)
 
     @property
-    def _in_cell(self) -> bool:
-        return bool(self._grids) and self._grids[-1].in_row and not self._grids[-1].is_layout
+    def width(self) -> int:
+        return 0 if self.is_objects else 3 if self.tag == "ol" else 2
 
-    def _is_dropped(self, tag: str, values: dict[str, str | None], classes: list[str]) -> bool:
-        if tag in self.dropped:
+
+class _PageReader:
+    """Writes the light Markdown of a page, without the dropped tags."""
+
+    def __init__(self, dropped: frozenset[str]) -> None:
+        self._dropped = dropped
+        self._prose = Prose([])
+        self._buffer: list[_HtmlText] = []
+        self._lists: list[_HtmlList] = []
+        self._marker = ""
+
+    def read_all(self, elements: Iterable[_HtmlElement]) -> Prose:
+        for element in elements:
+            self._read(element)
+            self._flush()
+        return self._prose
+
+    def _is_dropped(self, element: _HtmlElement) -> bool:
+        values, classes = element.values, element.classes
+        if element.tag in self._dropped:
             return True
-        if tag == "a":
+        if element.tag == "a":
             return bool(_ANCHOR_CLASSES.intersection(classes)) or values.get("aria-hidden") == "true"
         is_boilerplate = values.get("role") in _BOILERPLATE_ROLES or bool(_BOILERPLATE_CLASSES.intersection(classes))
-        return "nav" in self.dropped and is_boilerplate
+        return "nav" in self._dropped and is_boilerplate
 
-    def _find_language(self, values: dict[str, str | None]) -> None:
-        if found := _LANGUAGE.search(values.get("class") or ""):
-            self._language = found[1]
-
-    def _start_block(self, tag: str, values: dict[str, str | None], classes: list[str]) -> None:
-        if (
-            self._in_cell
-            and tag not in ("table", "tr", *_CELL_TAGS, *_HEADING_LEVELS)
-            and self._cell_size() < MAX_CHARS
-        ):
-            self._buffer.append(" ")
-            return
-        if self._in_cell and (tag == "table" or tag in _HEADING_LEVELS or self._cell_size() >= MAX_CHARS):
-            self._dissolve_table()
-        if tag == "table":
-            self.flush()
-            self._grids.append(_Grid())
-        elif tag in ("tr", *_CELL_TAGS) and self._grids and not self._grids[-1].is_layout:
-            self._start_cell(tag)
-        else:
-            self.flush()
-            self._level = _HEADING_LEVELS.get(tag)
-            if tag == "pre":
-                self._pre_depth += 1
-                self._language = ""
-                self._find_language(values)
-            self._start_list(tag, values, classes)
-
-    def _end_block(self, tag: str) -> None:
-        if tag == "table" and self._grids:
-            self._close_table()
-        elif self._in_cell:
-            if tag in _CELL_TAGS:
-                self._end_cell()
-            elif tag == "tr":
-                self._end_row()
+    def _read(self, parent: _HtmlElement) -> None:
+        for child in parent.children:
+            if isinstance(child, _HtmlText):
+                self._buffer.append(child)
+            elif self._is_dropped(child):
+                if child.tag != "a":
+                    self._flush()
+            elif child.tag == "br":
+                self._buffer.append(_HtmlText("\n", 0))
+            elif child.tag in _CODE_TAGS:
+                self._buffer.append(_HtmlText("`", 0))
+                self._read(child)
+                self._buffer.append(_HtmlText("`", 0))
+            elif child.tag in _BLOCK_TAGS:
+                self._flush()
+                self._read_block(child)
+                self._flush()
             else:
-                self._buffer.append(" ")
-        else:
-            self.flush()
-            self._level = None
-            if tag == "pre":
-                self._pre_depth = max(0, self._pre_depth - 1)
-            elif tag == "dt":
-                self._object = ""
-            elif tag in ("ul", "ol", "dl") and self._lists:
-                self._close_list(tag)
-        if tag in ("li", "dt", "dd"):
-            self._marker = ""
+                self._read(child)
 
-    def _start_list(self, tag: str, values: dict[str, str | None], classes: list[str]) -> None:
-        if tag in ("ul", "ol", "dl"):
-            objects = tag == "dl" and bool({"py", "function", "class", "method", "c", "js", "attribute"} & set(classes))
-            self._lists.append(_List(tag, is_objects=objects))
-            self._marker = ""
-        elif tag == "li":
-            inner = self._lists[-1] if self._lists else _List("ul")
-            inner.number += 1
+    def _collect(self, parent: _HtmlElement, is_code: bool = False) -> list[_HtmlText]:
+        """Return all texts inside, blocks parted by spaces; in code line ends stay, and there are no marks of code."""
+        found: list[_HtmlText] = []
+        for child in parent.children:
+            if isinstance(child, _HtmlText):
+                found.append(child)
+            elif child.tag == "br":
+                found.append(_HtmlText("\n" if is_code else " ", 0))
+            elif not self._is_dropped(child):
+                is_block = child.tag in _BLOCK_TAGS
+                mark = ("\n" if is_block else "") if is_code else " " if is_block else "`" * (child.tag in _CODE_TAGS)
+                has_break = is_code and bool(found) and found[-1].text.endswith("\n")
+                inside = self._collect(child, is_code)
+                found += [*([] if has_break else [_HtmlText(mark, 0)]), *inside, _HtmlText(mark, 0)]
+        return found
+
+    def _read_block(self, element: _HtmlElement) -> None:
+        tag = element.tag
+        if level := _HEADING_LEVELS.get(tag):
+            texts = self._collect(element)
+            if words := to_one_line(_join_text(texts)):
+                self._prose.append_heading(level, words, _find_span(texts))
+        elif tag == "pre":
+            self._write_code(element)
+        elif tag == "table" and (rows := self._read_rows(element)):
+            for caption in element.find_all(lambda inner: inner.tag == "caption"):
+                self._read(caption)
+            self._flush()
+            self._write_rows(rows)
+        elif tag in _LIST_TAGS:
+            self._read_list(element)
+        elif tag == "dt" and self._lists and (self._lists[-1].is_objects or "sig" in element.classes):
+            self._write_object(element)
+        elif tag in ("li", "dt"):
+            inner = self._lists[-1] if self._lists else _HtmlList("ul")
+            inner.number += tag == "li"
             self._marker = f"{inner.number}. " if inner.tag == "ol" else "- "
-        elif tag == "dt":
-            is_object = bool(self._lists) and (self._lists[-1].is_objects or "sig" in classes)
-            if is_object:
-                self._lists[-1].is_objects = True
-                self._object = (values.get("id") or "").rpartition(".")[2] or "object"
-            else:
-                self._marker = "- "
-
-    def _close_list(self, tag: str) -> None:
-        while self._lists:
-            closed = self._lists.pop()
-            for index in closed.headings:
-                self.prose.headings[index] = replace(self.prose.headings[index], end=len(self.prose.lines))
-            if closed.tag == tag:
-                return
-
-    def _list_indent(self) -> str:
-        """Return the indentation of text inside the open items; the items of the innermost list have one level less."""
-        nearest = self._lists[-_MAX_NESTING:]
-        return " " * sum(3 if each.tag == "ol" else 2 for each in nearest if not each.is_objects)
-
-    def _add(self, data: str) -> None:
-        line = self.getpos()[0]
-        if data.strip():
-            lead = len(data) - len(data.lstrip())
-            self._first = self._first or line + data.count("\n", 0, lead)
-            self._last = line + data.rstrip().count("\n")
-        self._buffer.append(data if self._pre_depth else _collapse_whitespace(data))
-
-    def _take_text(self) -> str:
-        text = "".join(self._buffer)
-        self._buffer.clear()
-        if not self._pre_depth:
-            text = "\n".join(" ".join(line.split()) for line in text.replace("¶", "").replace("``", "").split("\n"))
-        return text
-
-    def flush(self) -> None:
-        """Write the collected text as a block: a heading, code, an item, a term, or a paragraph."""
-        text = self._take_text()
-        span = (self._first, self._last)
-        self._first = self._last = 0
-        if not text.strip(" `\n\t|"):
-            return
-        if self._pre_depth:
-            self._write_code(text, span)
-        elif self._level is not None:
-            words = to_one_line(text)
-            self._write([f"{'#' * self._level} {words}"], span, "heading")
-            number = len(self.prose.lines)
-            self.prose.headings.append(Heading(number, number, self._level, words.replace("`", "")))
-        elif self._object:
-            self._write([f"`{to_one_line(text).replace('`', '')}`"], span, "object")
-            number = len(self.prose.lines)
-            level = _OBJECT_LEVEL + sum(each.is_objects for each in self._lists[-_MAX_NESTING:])
-            self._lists[-1].headings.append(len(self.prose.headings))
-            self.prose.headings.append(Heading(number, number, level, self._object))
-        else:
-            self._write_paragraph(text.strip(), span)
-
-    def _write_paragraph(self, text: str, span: tuple[int, int]) -> None:
-        indent = self._list_indent()
-        lines = [part for line in text.split("\n") if line for part in split_text(line)]
-        kind = "paragraph"
-        if self._marker:
-            kind = "item"
-            if self._lists and self._lists[-1].tag == "dl":
-                lines[-1] += "" if lines[-1].endswith(":") else ":"
-            indent = indent[: max(0, len(indent) - (3 if self._lists and self._lists[-1].tag == "ol" else 2))]
-            lines = [indent + self._marker + lines[0], *[indent + " " * len(self._marker) + line for line in lines[1:]]]
+            self._read(element)
+            self._flush()
             self._marker = ""
-        elif indent:
-            kind = "continuation"
-            lines = [indent + line for line in lines]
-        self._write(lines, span, kind)
+        else:
+            self._read(element)
 
-    def _write_code(self, text: str, span: tuple[int, int]) -> None:
-        lines = [line.rstrip() for line in text.strip("\n").split("\n")]
-        fence = "````" if "```" in text else "```"
-        indent = self._list_indent()
-        self._write([indent + fence + self._language, *[indent + line for line in lines], indent + fence], span, "code")
-        last = len(self.prose.lines)
-        self.prose.add_fence(last - len(lines) - 1, last, last - 1)
+    def _read_list(self, element: _HtmlElement) -> None:
+        self._marker = ""
+        is_objects = element.tag == "dl" and not _OBJECT_CLASSES.isdisjoint(element.classes)
+        self._lists.append(_HtmlList(element.tag, is_objects))
+        self._read(element)
+        self._flush()
+        for index in self._lists.pop().headings:
+            self._prose.headings[index] = replace(self._prose.headings[index], end=len(self._prose.lines))
 
-    def _write(self, lines: list[str], span: tuple[int, int], kind: str) -> None:
-        """Append the lines of a block; a blank line parts it from the one above, but for the items of a list."""
-        is_inside = kind in ("item", "continuation") and self._previous in ("item", "continuation")
-        if self.prose.lines and not is_inside:
-            self.prose.lines.append("")
-            self.sources.append((0, 0))
-        number = len(self.prose.lines) + 1
-        if (kind == "item" and self._previous == "paragraph") or kind == "continuation" or kind == "table":
-            self.prose.kept_with_previous.add(number)
-        if kind == "continuation" and is_inside:
-            self.prose.unbroken.add(number)
-        elif kind == "item":
-            self.prose.block_starts.add(number)
-        self.prose.lines += lines
-        self.sources += [span] * len(lines)
-        self._previous = kind
+    def _write_object(self, element: _HtmlElement) -> None:
+        texts = self._collect(element, is_code=True)
+        self._lists[-1].is_objects = True
+        if words := to_one_line(_join_text(texts)).replace("`", ""):
+            number = self._prose.append([f"`{words}`"], "object", _find_span(texts))
+            level = OBJECT_LEVEL + sum(each.is_objects for each in self._lists[-_MAX_NESTING:])
+            name = (element.values.get("id") or "").rpartition(".")[2] or "object"
+            self._lists[-1].headings.append(len(self._prose.headings))
+            self._prose.headings.append(Heading(number, number, level, name))
+
+    def _flush(self) -> None:
+        """Write the collected text as an item, a term or a paragraph."""
+        if not self._buffer:
+            return
+        text, span = _join_text(self._buffer), _find_span(self._buffer)
+        self._buffer.clear()
+        if not text.strip(" `\n|"):
+            return
+        lines = [part for line in text.split("\n") if line for part in split_text(line)]
+        indent = sum(each.width for each in self._lists[-_MAX_NESTING:])
+        kind = "item" if self._marker else "continuation" if indent else "paragraph"
+        if self._marker and self._lists:
+            indent -= self._lists[-1].width
+            if self._lists[-1].tag == "dl" and not lines[-1].endswith(":"):
+                lines[-1] += ":"
+        marks = [self._marker, *[" " * len(self._marker)] * (len(lines) - 1)]
+        self._prose.append([f"{' ' * indent}{mark}{line}" for mark, line in zip(marks, lines, strict=True)], kind, span)
+        self._marker = ""
+
+    def _write_code(self, element: _HtmlElement) -> None:
+        texts = self._collect(element, is_code=True)
+        code = "".join(part.text for part in texts).strip("\n")
+        inner = next(element.find_all(lambda inner: inner.tag in _CODE_TAGS and bool(inner.classes)), element)
+        languages = [found[1] for each in (inner, element) if (found := _LANGUAGE.search(" ".join(each.classes)))]
+        if code.strip():
+            indent = " " * sum(each.width for each in self._lists[-_MAX_NESTING:])
+            self._prose.append_code(code.split("\n"), "".join(languages[:1]), indent, _find_span(texts))
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
-    def _cell_size(self) -> int:
-        return sum(map(len, self._buffer))
+    def _read_rows(self, table: _HtmlElement) -> list[tuple[list[str], bool, tuple[int, int]]]:
+        """Return the rows: cells, whether they are headers, and lines; none if the table only lays out the page."""
+        rows = []
+        for row in table.find_all(lambda inner: inner.tag == "tr"):
+            cells = list(row.find_all(lambda inner: inner.tag in _CELL_TAGS))
+            if any(next(cell.find_all(_is_structure), None) for cell in cells):
+                return []
+            texts = [self._collect(cell) for cell in cells]
+            words = [to_one_line(_join_text(each)) for each in texts]
+            if any(len(each) > MAX_CHARS for each in words):
+                return []
+            if any(words):
+                rows.append((words, any(cell.tag == "th" for cell in cells), _find_span(chain(*texts))))
+        return rows
 
-    def _start_cell(self, tag: str) -> None:
-        grid = self._grids[-1]
-        if tag == "tr":
-            self._end_row()
-            self.flush()  # Text outside of cells, such as a caption.
-            grid.in_row = True
+    def _write_rows(self, rows: Sequence[tuple[list[str], bool, tuple[int, int]]]) -> None:
+        width = max(len(cells) for cells, _, _ in rows)
+        if len(rows) > 1 and width > 1 and rows[0][1]:
+            self._prose.append_table([(cells, span) for cells, _, span in rows])
             return
-        if not grid.in_row:
-            self.flush()
-            grid.in_row = True
-        self._end_cell()
-        if tag == "th":
-            grid.has_header_cells = True
-        grid.cells.append("")
-
-    def _end_cell(self) -> None:
-        grid = self._grids[-1]
-        text = to_one_line(self._take_text())
-        if grid.cells:
-            grid.cells[-1] = f"{grid.cells[-1]} {text}".strip()
-        elif text:
-            grid.cells.append(text)
-        grid.first = grid.first or self._first
-
-    def _end_row(self) -> None:
-        grid = self._grids[-1]
-        if grid.in_row:
-            self._end_cell()
-            if any(grid.cells):
-                first = grid.first or self._last
-                grid.rows.append((grid.cells, grid.has_header_cells, first, max(self._last, first)))
-        grid.cells, grid.has_header_cells, grid.in_row, grid.first = [], False, False, 0
-        self._first = 0
-
-    def _dissolve_table(self) -> None:
-        """Write what a layout table has so far as text, and read on as if there were no table."""
-        grid = self._grids[-1]
-        buffered, first = self._buffer[:], self._first
-        self._buffer.clear()
-        for cells, _, low, high in grid.rows:
-            self._write([part for cell in cells if cell for part in split_text(cell)], (low, high), "paragraph")
-        for cell in grid.cells:
-            if cell:
-                self._write(split_text(cell), (grid.first or first, self._last), "paragraph")
-        grid.rows, grid.cells, grid.in_row, grid.is_layout = [], [], False, True
-        self._buffer, self._first = buffered, first or grid.first
-
-    def _close_table(self) -> None:
-        grid = self._grids[-1]
-        if grid.is_layout:
-            self.flush()
-        else:
-            self._end_row()
-        self._grids.pop()
-        if grid.rows:
-            self._write_rows(grid.rows)
-
-    def _write_rows(self, rows: list[tuple[list[str], bool, int, int]]) -> None:
-        cells, has_header, first, _ = rows[0]
-        last = max(row[3] for row in rows)
-        if len(rows) == 1 or max(len(row[0]) for row in rows) == 1:
-            for each, _, low, high in rows:
-                self._write([format_record([], each)], (low, high), "paragraph")
-            return
-        if not has_header:
-            for each, _, low, high in rows:
-                self._write([f"- {format_record([], each)}"], (low, high), "item")
-            return
-        width = max(len(row[0]) for row in rows)
-        lines = [format_row([*row[0], *[""] * (width - len(row[0]))]) for row in rows]
-        lines.insert(1, format_row(["---"] * width))
-        self._write(lines, (first, last), "table")
-        number = len(self.prose.lines) - len(lines) + 1
-        self.sources[number - 1 :] = [(first, last)] * 2 + [(low, high) for _, _, low, high in rows[1:]]
-        self.prose.tables.append(Table(tuple(cells), number + 2, len(self.prose.lines)))
-        self.prose.unbroken.update((number + 1, number + 2))
+        for cells, _, span in rows:
+            mark, kind = ("- ", "item") if len(rows) > 1 and width > 1 else ("", "paragraph")
+            self._prose.append([mark + format_record([], cells)], kind, span)
 
 
-def _collapse_whitespace(data: str) -> str:
-    words = " ".join(data.split())
-    if not words:
-        return " " if data else ""
-    return f"{' ' if data[0].isspace() else ''}{words}{' ' if data[-1].isspace() else ''}"
+def _is_structure(element: _HtmlElement) -> bool:
+    return element.tag == "table" or element.tag in _HEADING_LEVELS

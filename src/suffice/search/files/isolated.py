@@ -48,7 +48,8 @@ def read_documents(
     )
     for path, result in zip(paths, results, strict=True):
         document = budget.check_result(result, str(path))
-        if ocr.is_installed() and (isinstance(document, ScannedFile) or _needs_ocr(document)):
+        needs_ocr = document.needs_ocr if isinstance(document, Document) else isinstance(document, ScannedFile)
+        if needs_ocr and ocr.is_installed():
             document = _read_with_ocr(path, document, check_cancelled)
         yield document
 
@@ -92,10 +93,6 @@ def get_reader_version(name: str) -> str:
     return ":ocr" if get_suffix(name) == ".pdf" and ocr.is_installed() else ""
 
 
-def _needs_ocr(document: Document | UnreadableFile) -> bool:
-    return isinstance(document, Document) and document.needs_ocr
-
-
 def _read_with_ocr(
     path: Path, without: Document | UnreadableFile, check_cancelled: Callable[[], None]
 ) -> Document | UnreadableFile:
@@ -103,7 +100,7 @@ def _read_with_ocr(
     cpu = 2 * ocr.OCR_SECONDS
     limits = Limits(_OCR_MEMORY, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
     try:
-        return get_pool("ocr").run(_make_path_job("read_path_with_ocr", path, limits), Document, check_cancelled)
+        return get_pool().run(_make_path_job(path, limits, use_ocr=True), Document, check_cancelled)
     except UnreadableFile as error:
         return error
     except JobFailed as error:
@@ -151,11 +148,12 @@ def _make_job(path: Path) -> IsolatedJob:
         size = min(status.st_size, MAX_BYTES)
     except (OSError, UnreadableFile):
         size = 0  # The reader finds the reason.
-    return _make_path_job("read_path", path, get_limits(path.name, size))
+    return _make_path_job(path, get_limits(path.name, size))
 
 
-def _make_path_job(reader: str, path: Path, limits: Limits) -> IsolatedJob:
-    return IsolatedJob(f"{_READER}:{reader}", (str(path),), limits, "" if path.is_absolute() else os.getcwd())
+def _make_path_job(path: Path, limits: Limits, use_ocr: bool = False) -> IsolatedJob:
+    folder = "" if path.is_absolute() else os.getcwd()
+    return IsolatedJob(f"{_READER}:read_path", (str(path), use_ocr), limits, folder)
 
 
 def _check_result(result: Document | JobFailed | SufficeError, name: str) -> Document | UnreadableFile:

@@ -5,8 +5,9 @@ Of a message in several formats the plain text is read, else the HTML. Attachmen
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, Message
 from pathlib import Path
 
 from suffice.search.files import html
@@ -60,32 +61,24 @@ def _get_header(message: EmailMessage, name: str) -> str:
         value = str(message.get(name, ""))
     except (ValueError, IndexError, AttributeError, TypeError):  # The parser of the standard library on odd headers.
         value = next((str(raw) for key, raw in message.raw_items() if key.lower() == name.lower()), "")
-    return to_one_line(_clean(value))[:_MAX_HEADER_CHARS]
+    return to_one_line(value)[:_MAX_HEADER_CHARS]
 
 
 def _extract_body(message: EmailMessage) -> str:
-    """Return the texts of a message in order; for alternatives, the plain one."""
-    if message.get_content_type() == "multipart/alternative":
-        parts = list(message.iter_parts())
-        plain = [part for part in parts if part.get_content_type() == "text/plain"]
-        texts = [_extract_body(part) for part in plain or parts[-1:] if isinstance(part, EmailMessage)]
-        return "\n\n".join(filter(None, texts))
-    if message.is_multipart():
-        payload = message.get_payload()
-        inner = payload if isinstance(payload, list) else []
-        return "\n\n".join(filter(None, (_extract_body(part) for part in inner if isinstance(part, EmailMessage))))
-    if message.get_content_maintype() != "text" or message.get_content_disposition() == "attachment":
-        return ""
-    text = _decode_text(message)
-    if message.get_content_subtype() != "html":
-        return text
-    try:
-        return "\n\n".join(chunk.text for chunk in html.parse(text, "message"))
-    except UnreadableFile:
-        return ""
+    """Return the plain texts of a message in order; if it has none, those in HTML."""
+    texts: dict[str, list[str]] = {}
+    for part in message.walk():
+        if part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment":
+            texts.setdefault(part.get_content_subtype(), []).append(_decode_text(part))
+    pages = texts.pop("html", [])
+    if found := [text for kind in texts.values() for text in kind if text.strip()]:
+        return "\n\n".join(found)
+    with suppress(UnreadableFile):
+        return "\n\n".join(chunk.text for page in pages for chunk in html.parse(page, "message"))
+    return ""
 
 
-def _decode_text(message: EmailMessage) -> str:
+def _decode_text(message: Message) -> str:
     payload = message.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
     try:
@@ -97,8 +90,4 @@ def _decode_text(message: EmailMessage) -> str:
 def _get_attachment_name(part: object) -> str:
     if not isinstance(part, EmailMessage) or part.get_content_disposition() != "attachment":
         return ""
-    return to_one_line(_clean(part.get_filename() or "without a name"))[:_MAX_HEADER_CHARS]
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return to_one_line(part.get_filename() or "without a name")[:_MAX_HEADER_CHARS]

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suffice.search.files import rst
-from suffice.search.files.prose import Heading, Prose, Table, split_row
+from suffice.search.files.prose import Heading, Prose, Table, split_row, to_lead_in
 from suffice.text.chunks import split_lines
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _convert_extensions(lines: list[str]) -> None:
     fence = ""
     directives: list[str] = []  # The fences of MyST directives around a line.
     margins: list[int] = []  # The indents of the admonitions around a line, which move its text to the left.
-    rst_start, is_dropped = 0, False
+    is_dropped = False
     for index, line in enumerate(lines):
         if margins and line.strip():
             indent = len(line) - len(line.lstrip())
@@ -141,15 +141,9 @@ def _convert_extensions(lines: list[str]) -> None:
         words = line.strip()
         if fence:
             if words.startswith(fence) and not words.strip("`~"):
-                if rst_start:
-                    # The line of the closing fence ends the code of the last literal block.
-                    lines[rst_start - 1 : index + 1] = [
-                        "",
-                        *rst.convert("\n".join([*lines[rst_start:index], "\n"])).lines,
-                    ]
-                elif is_dropped:
+                if is_dropped:
                     lines[index] = ""
-                fence, rst_start, is_dropped = "", 0, False
+                fence, is_dropped = "", False
             elif is_dropped:
                 lines[index] = ""
         elif directives and words.startswith(directives[-1]) and not words.strip("`~:"):
@@ -157,10 +151,8 @@ def _convert_extensions(lines: list[str]) -> None:
             directives.pop()
         elif mark := _FENCE.match(line):
             fence = mark["marks"]
-            if mark["name"] in ("code-block", "code", "code-cell", "sourcecode"):
+            if mark["name"] in ("code-block", "code", "code-cell", "sourcecode", "eval-rst"):
                 lines[index] = f"{mark['indent']}{fence}{mark['args']}"
-            elif mark["name"] == "eval-rst":
-                rst_start = index + 1
             elif mark["name"] in rst.DROPPED_DIRECTIVES:
                 lines[index], is_dropped = "", True
             elif mark["name"]:
@@ -182,8 +174,7 @@ def _convert_extensions(lines: list[str]) -> None:
 
 
 def _format_label(kind: str, title: str) -> str:
-    words = (title or kind.replace("-", " ").capitalize()).strip()
-    return words if words.endswith((":", "?", "!", ".")) or not words else f"{words}:"
+    return to_lead_in((title or kind.replace("-", " ").capitalize()).strip())
 
 
 def _record_code(prose: Prose, first: int, stop: int, markup: str) -> None:

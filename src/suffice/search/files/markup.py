@@ -223,19 +223,14 @@ class MarkupReader:
                     self._read_next(number)
             return stop + 1
         language = _LANGUAGE.search(f"{self.source[index - 1] if index else ''} {self.source[index]}")
-        self.out[index] = f"```{language[1] if language else ''}"
-        for number in range(index + 1, stop):
-            line = self.source[number].rstrip()
-            if self.markup.has_markup_in_code:
-                found = self.markup.lines.match(line)
-                is_text = found is None or found.lastgroup == "request"
-                line = self._convert_inline(self.markup.read(found) if found and is_text else line * is_text)
-                line = line.replace("`", "")
-            self.out[number] = line
-        if stop < len(self.source):
-            self.out[stop] = "```"
+        for number in range(index + 1, stop) if self.markup.has_markup_in_code else ():
+            found = self.markup.lines.match(self.source[number])
+            text = self.source[number] if found is None else ""
+            text = self.markup.read(found) if found is not None and found.lastgroup == "request" else text
+            self.source[number] = self._convert_inline(text).replace("`", "")
+        self.source[stop : stop + 1] = [""] * (stop < len(self.source))
+        self.prose.write_code(self.source, index + 1, stop, language[1] if language else "")
         self.done.update(range(index, stop + 1))
-        self.prose.add_fence(index + 1, stop + 1 if stop < len(self.source) else None, stop)
         return stop + 1
 
     def _read_literal(self, index: int, found: re.Match[str]) -> int:

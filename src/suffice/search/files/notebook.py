@@ -1,6 +1,6 @@
 """Jupyter notebooks as one or more chunks for each cell. Text outputs are shortened; images are left out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
@@ -26,35 +26,21 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
     path: HeadingPath = []
     found = []
     for number, cell in enumerate(cells, start=1):
-        source = _join_source(cell.get("source", cell.get("input")))
+        source = _join_source(cell.get("source"))
         kind = cell.get("cell_type")
         if kind == "markdown":
             prose = markdown.convert(source)
             for heading in prose.headings:
                 path = enter_heading(path, heading.level, heading.text)
-        elif kind == "heading":  # Only in nbformat 3.
-            path = enter_heading(path, int(cell.get("level", 1)), source)
-            prose = Prose(split_lines(source))
         else:
-            blocks = [(source, language if kind == "code" else ""), *[(output, "") for output in _iter_outputs(cell)]]
-            prose = _fence_blocks(blocks)
+            prose = Prose([])
+            for text in filter(str.strip, [source, *_iter_outputs(cell)]):
+                prose.append_code(split_lines(text.strip("\n")), language if text is source and kind == "code" else "")
         title = format_heading_path(path, PurePath(name).name)
         found += [DocumentChunk(c.text, title, "notebook", record=f"cell-{number}") for c in prose.chunk()]
     if not found:
         raise UnreadableFile(f"{name} is a notebook without text; give one that has text in its cells.")
     return found
-
-
-def _fence_blocks(blocks: Iterable[tuple[str, str]]) -> Prose:
-    """Return texts as fenced blocks, each with its language."""
-    prose = Prose([])
-    for text, language in blocks:
-        lines = split_lines(text.strip("\n"))
-        if any(map(str.strip, lines)):
-            opening = len(prose.lines) + 1
-            prose.lines += [f"```{language}", *lines, "```"]
-            prose.add_fence(opening, opening + len(lines) + 1, opening + len(lines))
-    return prose
 
 
 def _read_cells(text: str, name: str) -> tuple[list[dict[str, Any]], str]:
@@ -65,11 +51,8 @@ def _read_cells(text: str, name: str) -> tuple[list[dict[str, Any]], str]:
         raise UnreadableFile(
             f"{name} is not a valid notebook ({error}); open it in Jupyter and save it again."
         ) from error
-    if isinstance(notebook, dict):
-        sheets = [notebook, *[sheet for sheet in notebook.get("worksheets") or [] if isinstance(sheet, dict)]]
-        for sheet in sheets:
-            if isinstance(cells := sheet.get("cells"), list):
-                return [cell for cell in cells if isinstance(cell, dict)], _read_language(notebook)
+    if isinstance(notebook, dict) and isinstance(cells := notebook.get("cells"), list):
+        return [cell for cell in cells if isinstance(cell, dict)], _read_language(notebook)
     raise UnreadableFile(f"{name} is not a valid notebook (it has no cells); open it in Jupyter and save it again.")
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from suffice.search.files.blocks import Block, format_item, format_tables, pack_blocks
+from suffice.search.files.blocks import Block, Slide, make_item, make_table, pack_blocks, pack_slides
 from suffice.search.files.chunk import ChunkKind, DocumentChunk, UnreadableFile, get_suffix
 from suffice.search.files.package import open_package
-from suffice.search.files.slides import Slide, make_slide_chunks
 
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns:"
 _TEXT, _TABLE, _DRAW, _OFFICE, _PRESENTATION, _STYLE = (
@@ -42,18 +41,9 @@ def parse(data: bytes, path: Path) -> list[DocumentChunk]:
         lists = _find_numbered_lists(root)
         if kind == "odp":
             pages = root.iterfind(f"{_OFFICE}body/{_OFFICE}presentation/{_DRAW}page")
-            chunks = [
-                chunk
-                for number, page in enumerate(pages, start=1)
-                for chunk in make_slide_chunks(_read_slide(page, lists), number, path.name, kind)
-            ]
-        else:
-            bodies = root.iterfind(f"{_OFFICE}body/{_OFFICE}text")
-            blocks = [block for body in bodies for block in _OdfReader(lists).read(body) if block.text.strip()]
-            chunks = list(pack_blocks(blocks, path.name, kind))
-    if not chunks:
-        raise UnreadableFile(f"{path} contains no text; give a document that does.")
-    return chunks
+            return pack_slides((_read_slide(page, lists) for page in pages), path, kind)
+        bodies = root.iterfind(f"{_OFFICE}body/{_OFFICE}text")
+        return pack_blocks((block for body in bodies for block in _OdfReader(lists).read(body)), path, kind)
 
 
 def _find_numbered_lists(root: Element) -> frozenset[str]:
@@ -81,7 +71,7 @@ def _read_slide(page: Element, lists: frozenset[str]) -> Slide:
         if frame.get(f"{_PRESENTATION}class") == "notes"
         for block in _OdfReader(lists).read([frame])
     ]
-    return Slide(title, tuple(blocks), "\n".join(filter(None, notes)))
+    return Slide(title, blocks, "\n".join(filter(None, notes)))
 
 
 @dataclass(slots=True)
@@ -129,8 +119,8 @@ class _OdfReader:
                     continue
                 number += is_first
                 mark = f"{number}." if style in self.numbered_lists else "-"
-                text = format_item(block.text, depth, mark) if is_first else "  " * (depth + 1) + block.text
-                yield Block(text, block.number, is_item=True)
+                more = Block("  " * (depth + 1) + block.text, block.number, is_item=True)
+                yield make_item(block.text, block.number, depth, mark) if is_first else more
                 is_first = False
         self._list_styles.pop()
 
@@ -147,7 +137,7 @@ class _OdfReader:
                 cells += [text] * min(int(repeated) if repeated.isdecimal() else 1, _MAX_REPEATED_CELLS)
             rows.append(cells)
         self.paragraphs += sum(map(any, rows))  # A row counts as one paragraph.
-        yield from (Block(text, first) for text in format_tables(rows))
+        yield make_table(rows, first)
 
 
 def _extract_text(node: Element) -> str:

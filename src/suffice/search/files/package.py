@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
-from suffice.search.files.chunk import MAX_BYTES, UnreadableFile
+from suffice.search.files.chunk import MAX_BYTES, UnreadableFile, make_size_error
 
 # RuntimeError: encrypted, or nested too deeply; NotImplementedError: an unknown compression; KeyError: a missing part.
 _PARSE_ERRORS = (
@@ -36,9 +36,7 @@ class Package:
         """Return a part. ``zipfile`` never yields more than the declared size, so the check also stops zip bombs."""
         self._left -= self._archive.getinfo(name).file_size
         if self._left < 0:
-            raise UnreadableFile(
-                f"{self._path} unpacks to more than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files."
-            )
+            raise make_size_error(self._path, "unpacks to more than")
         return self._archive.read(name)
 
     def read_xml(self, name: str) -> ElementTree.Element:

@@ -12,10 +12,10 @@ from typing import Any
 
 from suffice.errors import describe_install
 from suffice.search.files import ocr
-from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, ScannedFile, UnreadableFile
+from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, ScannedFile, UnreadableFile, make_size_error
 from suffice.search.files.decode import load_bytes
 from suffice.text.chunks import split_text
-from suffice.text.plain import to_one_line
+from suffice.text.plain import replace_surrogates, to_one_line
 
 Box = tuple[float, float, float, float]
 _PDFIUM_LOCK = Lock()  # PDFium is not thread-safe, not even across documents.
@@ -52,7 +52,7 @@ def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: boo
         try:
             with pypdfium2.PdfDocument(data) as document:
                 title = document.get_metadata_value("Title").strip("\x00 ")
-                pages = list(_limit_text(_read_pages(document, use_ocr), path, max_chars))
+                pages = list(_read_pages(document, path, max_chars, use_ocr))
         except pypdfium2.PdfiumError as error:
             if "password" in str(error).lower():
                 raise UnreadableFile(f"{path} is encrypted; save a copy without a password.") from error
@@ -134,8 +134,9 @@ def _make_title(title: str, page: _PdfPage) -> str:
     return to_one_line(f"{title}, page {page.number}{' (OCR)' if page.is_scanned else ''}")
 
 
-def _read_pages(document: Any, use_ocr: bool) -> Iterator[_PdfPage]:
+def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool) -> Iterator[_PdfPage]:
     recognizer: ocr.PageRecognizer | None = None
+    size = 0
     for index in range(len(document)):
         page = document[index]
         textpage = page.get_textpage()
@@ -146,17 +147,11 @@ def _read_pages(document: Any, use_ocr: bool) -> Iterator[_PdfPage]:
             recognizer = recognizer or ocr.PageRecognizer()
             if recognizer.has_time():
                 text = _clean_text(recognizer.read(page.render(scale=ocr.RENDER_SCALE).to_numpy()))
-        yield _PdfPage(index + 1, text.strip(), is_scanned)
         page.close()
-
-
-def _limit_text(pages: Iterator[_PdfPage], path: Path, max_chars: int | None) -> Iterator[_PdfPage]:
-    size = 0
-    for page in pages:
-        size += len(page.text)
+        size += len(text)
         if size > MAX_BYTES:
-            raise UnreadableFile(f"{path} expands to more than {MAX_BYTES // 1024 // 1024} MB of text; split it.")
-        yield page
+            raise make_size_error(path, "unpacks to more than")
+        yield _PdfPage(index + 1, text.strip(), is_scanned)
         if max_chars is not None and size >= max_chars:
             return
 
@@ -227,7 +222,5 @@ def _looks_like_heading(line: str, full_width: int) -> bool:
 
 def _clean_text(text: str) -> str:
     # PDFium marks a hyphen at the end of a line with U+FFFE or U+0002; in print it is a hyphen.
-    text = (
-        text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace("\x02", "-").replace("\x00", "")
-    )
-    return text.encode("utf-8", "replace").decode()  # Broken font tables yield lone surrogates.
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace("\x02", "-")
+    return replace_surrogates(text.replace("\x00", ""))  # Broken font tables yield lone surrogates.

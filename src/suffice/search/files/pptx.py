@@ -8,10 +8,9 @@ from pathlib import Path
 from posixpath import dirname, join, normpath, split
 from xml.etree.ElementTree import Element
 
-from suffice.search.files.blocks import Block, format_item, format_tables
-from suffice.search.files.chunk import DocumentChunk, UnreadableFile
+from suffice.search.files.blocks import Block, Slide, make_item, make_table, pack_slides
+from suffice.search.files.chunk import DocumentChunk
 from suffice.search.files.package import Package, open_package
-from suffice.search.files.slides import Slide, make_slide_chunks
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SLIDE = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -26,15 +25,7 @@ _SKIPPED_TYPES = ("dt", "ftr", "hdr", "sldNum", "sldImg")
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     """Return the chunks of a PowerPoint presentation."""
     with open_package(data, path, "PowerPoint presentation") as package:
-        names = _list_slides(package)
-        chunks = [
-            chunk
-            for number, name in enumerate(names, start=1)
-            for chunk in make_slide_chunks(_read_slide(package, name), number, path.name, "pptx")
-        ]
-    if not chunks:
-        raise UnreadableFile(f"{path} contains no text, only pictures; export it as text or run OCR on it first.")
-    return chunks
+        return pack_slides((_read_slide(package, name) for name in _list_slides(package)), path, "pptx")
 
 
 def _list_slides(package: Package) -> list[str]:
@@ -77,7 +68,7 @@ def _read_slide(package: Package, part: str) -> Slide:
         for shape, block in _iter_blocks(tree, lists=False)
         if shape in _LIST_TYPES
     ]
-    return Slide(title, tuple(blocks), "\n".join(notes))
+    return Slide(title, blocks, "\n".join(notes))
 
 
 def _iter_blocks(parent: Element, *, lists: bool = True) -> Iterator[tuple[str, Block]]:
@@ -94,7 +85,7 @@ def _iter_blocks(parent: Element, *, lists: bool = True) -> Iterator[tuple[str, 
                 [" ".join(map(_extract_text, cell.iter(f"{_DRAWING}p"))) for cell in row.iterfind(f"{_DRAWING}tc")]
                 for row in table.iterfind(f"{_DRAWING}tr")
             ]
-            yield from (("", Block(text, 0)) for text in format_tables(rows))
+            yield "", make_table(rows)
         elif shape.tag != _FALLBACK:
             yield from _iter_blocks(shape, lists=lists)
 
@@ -103,7 +94,7 @@ def _read_paragraphs(body: Element, type: str, is_list: bool) -> Iterator[tuple[
     if type in _TITLE_TYPES:
         text = " ".join(filter(None, (_extract_text(p).strip() for p in body.iterfind(f"{_DRAWING}p"))))
         if text:
-            yield type, Block(" ".join(text.split()), 0)
+            yield type, Block(" ".join(text.split()))
         return
     number = 0
     for paragraph in body.iterfind(f"{_DRAWING}p"):
@@ -116,11 +107,11 @@ def _read_paragraphs(body: Element, type: str, is_list: bool) -> Iterator[tuple[
         depth = min(int(level), 8) if level.isdecimal() else 0
         if "buAutoNum" in marks:
             number += 1
-            yield type, Block(format_item(text, depth, f"{number}."), 0, is_item=True)
+            yield type, make_item(text, 0, depth, f"{number}.")
         elif "buChar" in marks or (is_list and "buNone" not in marks):
-            yield type, Block(format_item(text, depth), 0, is_item=True)
+            yield type, make_item(text, 0, depth)
         else:
-            yield type, Block(text, 0)
+            yield type, Block(text)
 
 
 def _extract_text(node: Element) -> str:

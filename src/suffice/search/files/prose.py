@@ -61,6 +61,58 @@ class Prose:
     block_starts: set[int] = field(default_factory=set)
     kept_with_previous: set[int] = field(default_factory=set)
     unbroken: set[int] = field(default_factory=set)
+    sources: list[tuple[int, int]] = field(default_factory=list)
+    """The first and last line or paragraph of the file that each appended line comes from; zeros if none."""
+    last_kind: str = ""
+
+    def append(self, lines: Sequence[str], kind: str, source: tuple[int, int] = (0, 0)) -> int:
+        """Append a block and return the number of its first line.
+
+        A blank line parts it from the one above, but for an ``item`` of a list and its ``continuation``.
+        """
+        is_inside = {kind, self.last_kind} <= {"item", "continuation"}
+        if self.lines and not is_inside:
+            self.lines.append("")
+            self.sources.append((0, 0))
+        number = len(self.lines) + 1
+        if (kind == "item" and self.last_kind == "paragraph") or kind in ("continuation", "table"):
+            self.kept_with_previous.add(number)
+        if kind == "continuation" and is_inside:
+            self.unbroken.add(number)
+        elif kind == "item":
+            self.block_starts.add(number)
+        self.lines += lines
+        self.sources += [source] * len(lines)
+        self.last_kind = kind
+        return number
+
+    def append_heading(self, level: int, words: str, source: tuple[int, int] = (0, 0)) -> None:
+        number = self.append([f"{'#' * max(1, min(level, 6))} {words}"], "heading", source)
+        self.headings.append(Heading(number, number, level, words.replace("`", "")))
+
+    def append_code(
+        self, code: Iterable[str], language: str, indent: str = "", source: tuple[int, int] = (0, 0)
+    ) -> None:
+        lines = [line.rstrip() for line in code]
+        fence = "````" if any("```" in line for line in lines) else "```"
+        block = [f"{fence}{language}", *lines, fence]
+        number = self.append([f"{indent}{line}".rstrip() for line in block], "code", source)
+        self.add_fence(number, number + len(lines) + 1, number + len(lines))
+
+    def append_table(self, rows: Sequence[tuple[Sequence[str], tuple[int, int]]]) -> None:
+        """Append a table whose first row is its header."""
+        width = max(len(cells) for cells, _ in rows)
+        lines = [format_row([*cells, *[""] * (width - len(cells))]) for cells, _ in rows]
+        sources = [source for _, source in rows]
+        number = self.append([lines[0], format_row(["---"] * width), *lines[1:]], "table")
+        self.sources[number - 1 :] = [sources[0], *sources]
+        self.tables.append(Table(tuple(rows[0][0]), number + 2, len(self.lines)))
+        self.unbroken.update((number + 1, number + 2))
+
+    def find_source(self, chunk: Chunk) -> tuple[int, int]:
+        """Return the first and the last line or paragraph of the file that a chunk was taken from."""
+        spans = [span for span in self.sources[chunk.first - 1 : chunk.last] if span[0]]
+        return min(first for first, _ in spans), max(last for _, last in spans)
 
     def add_fence(self, opening: int, closing: int | None, last: int) -> None:
         """Record a fenced code block: the lines of its fences, and the last line of its code."""

@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Literal
 
 from suffice.search.files import (
     chat,
@@ -30,28 +29,16 @@ from suffice.search.files import (
     table,
     transcript,
 )
-from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, UnreadableFile, get_suffix, parse_suffixes
+from suffice.search.files.chunk import (
+    MAX_BYTES,
+    Document,
+    DocumentChunk,
+    UnreadableFile,
+    get_suffix,
+    make_size_error,
+    parse_suffixes,
+)
 from suffice.search.files.decode import decode, load_bytes
-
-FileFormat = Literal[
-    "plain",
-    "code",
-    "html",
-    "pdf",
-    "docx",
-    "rtf",
-    "pptx",
-    "opendocument",
-    "spreadsheet",
-    "epub",
-    "mail",
-    "table",
-    "notebook",
-    "json",
-    "records",
-    "binary",
-    "unsupported",
-]
 
 BINARY_SUFFIXES = parse_suffixes(
     """png jpg jpeg gif bmp tif tiff webp ico icns heic avif psd ai eps raw svgz mp3 wav flac ogg m4a aac mp4 m4v mkv
@@ -70,7 +57,8 @@ UNSUPPORTED_SUFFIXES = {
     **dict.fromkeys(parse_suffixes("zip tar tgz tbz2 txz 7z rar"), "unpack it and name the folder"),
     **dict.fromkeys(parse_suffixes("bz2 xz zst lz4"), "unpack it, or compress it as .gz"),
 }
-_FORMATS: dict[str, FileFormat] = {
+# The names of formats, by suffix.
+_FORMATS: dict[str, str] = {
     **dict.fromkeys(plain.SUFFIXES, "plain"),
     **dict.fromkeys(code.SUFFIXES | code.CONFIG_SUFFIXES, "code"),
     **dict.fromkeys(parse_suffixes("html htm xhtml"), "html"),
@@ -106,21 +94,14 @@ def read_document(path: Path, *, use_ocr: bool = False) -> Document:
         suffix = find_unsupported_suffix(path.name)
         raise UnreadableFile(f"{path} cannot be read, because it is a {suffix} file; {UNSUPPORTED_SUFFIXES[suffix]}.")
     try:
-        if format == "records":
-            return Document(list(records.parse_file(path)))
         return read_data(load_bytes(path), str(path), use_ocr=use_ocr)
     except RecursionError as error:
         raise UnreadableFile(f"{path} is nested too deeply; save it again with the program that made it.") from error
 
 
-def read_path(path: str) -> Document:
+def read_path(path: str, use_ocr: bool = False) -> Document:
     """Run ``read_document`` in a child process, which is sent plain data."""
-    return read_document(Path(path))
-
-
-def read_path_with_ocr(path: str) -> Document:
-    """Run ``read_document`` with OCR in a child process."""
-    return read_document(Path(path), use_ocr=True)
+    return read_document(Path(path), use_ocr=use_ocr)
 
 
 def read_data(data: bytes, name: str, *, use_ocr: bool = False) -> Document:
@@ -143,7 +124,7 @@ def read_text(text: str, name: str) -> list[DocumentChunk]:
     return chunks
 
 
-def guess_format(name: str) -> FileFormat | None:
+def guess_format(name: str) -> str | None:
     """Return the format of a file by the suffix of its name; ``None`` if the suffix is not known."""
     lowered = name.lower()
     if lowered.endswith(".gz"):
@@ -164,9 +145,7 @@ def _read_compressed(data: bytes, name: str, use_ocr: bool) -> Document:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UnreadableFile(f"{name} is not a complete gzip file ({error}); compress it again.") from error
     if len(unpacked) > MAX_BYTES:
-        raise UnreadableFile(
-            f"{name} unpacks to more than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files."
-        )
+        raise make_size_error(name, "unpacks to more than")
     if get_suffix(inner) == ".gz":
         raise UnreadableFile(f"{name} is compressed twice; unpack it once.")
     try:
@@ -175,7 +154,7 @@ def _read_compressed(data: bytes, name: str, use_ocr: bool) -> Document:
         raise type(error)(str(error).replace(inner, name, 1)) from error
 
 
-def _detect_text_format(text: str, name: str) -> FileFormat:
+def _detect_text_format(text: str, name: str) -> str:
     format = guess_format(name)
     if format is not None and format in _TEXT_READERS:
         return format
@@ -194,20 +173,16 @@ def _parse_json(text: str, name: str) -> list[DocumentChunk]:
     return chat.parse(text) or code.parse(text, name)
 
 
-def _parse_records(text: str, name: str) -> list[DocumentChunk]:
-    return list(records.parse(BytesIO(text.encode("utf-8", "replace")), name))
-
-
-_TEXT_READERS: dict[FileFormat, Callable[[str, str], list[DocumentChunk]]] = {
+_TEXT_READERS: dict[str, Callable[[str, str], list[DocumentChunk]]] = {
     "plain": _parse_prose,
     "code": code.parse,
     "html": html.parse,
     "table": table.parse,
     "notebook": notebook.parse,
     "json": _parse_json,
-    "records": _parse_records,
+    "records": records.parse,
 }
-_BINARY_READERS: dict[FileFormat, Callable[[bytes, Path], list[DocumentChunk]]] = {
+_BINARY_READERS: dict[str, Callable[[bytes, Path], list[DocumentChunk]]] = {
     "docx": docx.parse,
     "rtf": rtf.parse,
     "pptx": pptx.parse,

@@ -1,65 +1,46 @@
 """JSONL collections, one ``{"id", "title", "text"}`` on each line, as chunks with the record's own id.
 
 The names ``_id`` and ``contents``, which other collections use, are accepted too. A record without an id is named after its
-line (``line-7``). An empty text is skipped; a missing one is an error. The file is streamed.
+line (``line-7``). An empty text is skipped; a missing one is an error.
 
 A file whose first record says who speaks, or has no text, may be the export of a mail or chat program: its messages are read as
 ``chat`` does.
 """
 
-import gzip
-import zlib
-from collections.abc import Iterable, Iterator
-from itertools import chain
-from pathlib import Path
-from typing import Any, BinaryIO
+from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
 from suffice.search.files import chat
-from suffice.search.files.chunk import MAX_BYTES, DocumentChunk, UnreadableFile
-from suffice.search.files.decode import make_open_error
-from suffice.text.chunks import split_text
+from suffice.search.files.chunk import DocumentChunk, UnreadableFile
+from suffice.text.chunks import split_lines, split_text
 from suffice.text.plain import to_one_line
 
 
-def parse_file(path: Path) -> Iterator[DocumentChunk]:
-    """Yield the chunks of a ``.jsonl`` or ``.jsonl.gz`` file while reading it."""
-    zipped = path.name.lower().endswith(".gz")
-    try:
-        with gzip.open(path, "rb") if zipped else path.open("rb") as file:
-            yield from parse(_read_bounded_lines(file, path), str(path))
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise UnreadableFile(f"{path} is not a complete gzip file ({error}); compress it again.") from error
-    except OSError as error:
-        raise make_open_error(path, error) from error
-
-
-def parse(lines: Iterable[bytes], name: str) -> Iterator[DocumentChunk]:
-    """Yield the chunks of the records on these lines."""
+def parse(text: str, name: str) -> list[DocumentChunk]:
+    """Return the chunks of the records on the lines of a text."""
+    lines = enumerate(split_lines(text), start=1)
+    records = [(number, _decode_record(line, f"{name}, line {number}")) for number, line in lines if line.strip()]
+    if not records:
+        raise UnreadableFile(f"{name} is empty; give a file that contains records.")
+    number, first = records[0]
+    if _get_text(first) is None or chat.is_message(first):
+        return _parse_messages([record for _, record in records], f"{name}, line {number}")
     line_by_id: dict[str, int] = {}
-    rows = (
-        (number, data)
-        for number, line in enumerate(lines, start=1)
-        if (data := line.removeprefix(b"\xef\xbb\xbf").strip())
-    )
-    for number, data in rows:
-        where = f"{name}, line {number}"
-        record = _decode_record(data, where)
-        if not line_by_id and (_get_text(record) is None or chat.is_message(record)):
-            following = (_decode_record(data, f"{name}, line {number}") for number, data in rows)
-            yield from _parse_messages(chain([record], following), where)
-            return
-        key, title, text = _parse_record(record, where, number)
+    found: list[DocumentChunk] = []
+    for number, record in records:
+        key, title, body = _parse_record(record, f"{name}, line {number}", number)
         if key in line_by_id:
             raise UnreadableFile(
                 f"{name}, line {number} repeats the id {key!r} of line {line_by_id[key]}; ids must be unique."
             )
         line_by_id[key] = number
-        for part, part_text in enumerate(split_text(text), start=1):
-            yield DocumentChunk(part_text, title, "record", record=key, id=key if part == 1 else f"{key}#{part}")
-    if not line_by_id:
-        raise UnreadableFile(f"{name} is empty; give a file that contains records.")
+        for part, part_text in enumerate(split_text(body), start=1):
+            found.append(
+                DocumentChunk(part_text, title, "record", record=key, id=key if part == 1 else f"{key}#{part}")
+            )
+    return found
 
 
 def _parse_messages(records: Iterable[dict[str, Any]], where: str) -> list[DocumentChunk]:
@@ -69,9 +50,9 @@ def _parse_messages(records: Iterable[dict[str, Any]], where: str) -> list[Docum
     return chunks
 
 
-def _decode_record(data: bytes, where: str) -> dict[str, Any]:
+def _decode_record(line: str, where: str) -> dict[str, Any]:
     try:
-        record = msgspec.json.decode(data.decode("utf-8", errors="replace"))
+        record = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
         raise UnreadableFile(f"{where} is not valid JSON ({error}); fix or remove the line.") from error
     if not isinstance(record, dict):
@@ -104,13 +85,3 @@ def _get_record_id(record: dict[str, Any], where: str, number: int) -> str:
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise UnreadableFile(f"{where} has an id that is neither text nor a whole number; use one of them.")
     return str(key)
-
-
-def _read_bounded_lines(file: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[bytes]:
-    """Yield the lines up to the size limit; for a compressed file the unpacked size counts."""
-    left = MAX_BYTES
-    while line := file.readline(left + 1):
-        left -= len(line)
-        if left < 0:
-            raise UnreadableFile(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files.")
-        yield line

@@ -25,17 +25,21 @@ _CODE = frozenset(
     """code code-block sourcecode parsed-literal prompt console doctest testcode testoutput ipython pycon math productionlist
     jinja terminal code-tab""".split()
 )
-_VERSIONS = {
+# What a directive's text begins with; its title stands in place of an empty one.
+_LEAD_INS = {
+    **{
+        name: name.capitalize()
+        for name in "note warning tip hint important caution danger error attention todo".split()
+    },
+    **dict.fromkeys(
+        "admonition topic sidebar tab group-tab tab-item dropdown card details rubric centered".split(), ""
+    ),
+    "seealso": "See also",
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
     "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
 }
-_ADMONITIONS = {
-    name: name.capitalize().replace("Seealso", "See also")
-    for name in "note warning tip hint important caution danger error attention todo seealso".split()
-}
-_TITLED = frozenset("admonition topic sidebar tab group-tab tab-item dropdown card details rubric centered".split())
 DROPPED_DIRECTIVES = frozenset(
     """index toctree contents include literalinclude raw meta highlight default-role role sectionauthor moduleauthor
     codeauthor tabularcolumns testsetup testcleanup sectnum header footer title currentmodule program graphviz digraph
@@ -112,12 +116,6 @@ class _Converter:
         self.prose = Prose(self.out)
         self.objects = 0  # The described objects around a line.
         self.titles = {heading.first - 1: heading for heading in find_titles(lines)}
-        self.labels: dict[str, str] = {}  # The titles that ``.. _label:`` stands above.
-        for index, heading in self.titles.items():
-            above = index - 1
-            while above >= 0 and (not lines[above].strip() or lines[above].startswith(".. _")):
-                self.labels[lines[above][4:].partition(":")[0].strip("`").lower()] = heading.text
-                above -= 1
 
     def convert_block(self, start: int, end: int, prefix: str, depth: int) -> None:
         """Convert the lines from ``start`` to ``end``; ``prefix`` begins their output."""
@@ -277,7 +275,7 @@ class _Converter:
             self.prose.write_code(
                 self.lines, first, content.stop, args.split(" ")[0] or languages.get(name, ""), prefix
             )
-        elif name in _VERSIONS or name in _ADMONITIONS or name in _TITLED:
+        elif name in _LEAD_INS:
             self._convert_admonition(directive, prefix, depth)
         elif name in ("csv-table", "list-table"):
             self._convert_table_directive(directive, prefix)
@@ -290,12 +288,10 @@ class _Converter:
 
     def _convert_admonition(self, directive: _Directive, prefix: str, depth: int) -> None:
         """Write a lead-in such as ``Note:`` in place of the directive, then its content."""
-        label, args, content = directive.name.lower(), directive.args, directive.content
-        if label in _VERSIONS:
+        label, args, content = _LEAD_INS[directive.name.lower()], directive.args, directive.content
+        if label.endswith("version"):
             version, _, args = args.partition(" ")
-            label = f"{_VERSIONS[label]} {version}"
-        else:
-            label = _ADMONITIONS.get(label, "")
+            label = f"{label} {version}"
         texts = [to_lead_in(label, args) if label else to_lead_in(args)]
         texts += [self.lines[line].strip() for line in directive.arg_lines]
         if len(texts) == 1 and not content:
@@ -434,8 +430,7 @@ class _Converter:
         if match["literal"]:
             return to_code(match["literal"])
         if match["role"]:
-            title = self.labels.get(match["content"].lower()) if match["role"] in ("ref", "numref") else None
-            return title or read_role(match["role"], match["content"])
+            return read_role(match["role"], match["content"])
         if phrase := match["phrase"]:
             text, target = _split_link(phrase)
             return text or target if match["suffix"] or target else f"`{phrase}`"

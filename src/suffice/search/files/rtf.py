@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from suffice.search.files.blocks import Block, format_item, format_tables, pack_blocks
+from suffice.search.files.blocks import Block, make_item, make_table, pack_blocks
 from suffice.search.files.chunk import DocumentChunk, UnreadableFile
 
 _LIST_ITEM = re.compile(r"(?:[•◦▪·*-]|(?P<number>\d{1,3})[.)]?)\t\s*")
@@ -18,10 +18,8 @@ def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     if not data.lstrip().startswith(b"{\\rtf"):
         raise UnreadableFile(f"{path} is not a valid RTF document; save it again as .docx.")
     text: str = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
-    blocks = list(_make_blocks([line.strip() for line in text.split("\n") if line.strip(" |\t")]))
-    if not blocks:
-        raise UnreadableFile(f"{path} contains no text; give a document that does.")
-    return list(pack_blocks(blocks, path.name, "rtf"))
+    lines = [line.strip() for line in text.split("\n") if line.strip(" |\t")]
+    return pack_blocks(_make_blocks(lines), path, "rtf")
 
 
 def _make_blocks(lines: list[str]) -> Iterator[Block]:
@@ -31,13 +29,13 @@ def _make_blocks(lines: list[str]) -> Iterator[Block]:
         paragraphs = list(group)
         if is_table:
             rows = [line.rstrip("|").split("|") for line in paragraphs]
-            yield from (Block(table, number + 1) for table in format_tables(rows))
+            yield make_table(rows, number + 1)
             number += len(rows)
             continue
         for line in paragraphs:
             number += 1
             if item := _LIST_ITEM.match(line):
                 mark = f"{item.group('number')}." if item.group("number") else "-"
-                yield Block(format_item(line[item.end() :], 0, mark), number, is_item=True)
+                yield make_item(line[item.end() :], number, 0, mark)
             else:
                 yield Block(line, number)

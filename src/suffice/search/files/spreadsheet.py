@@ -60,7 +60,7 @@ def _read_sheet(sheet: str, rows: Sequence[_Row], file: str, kind: ChunkKind) ->
         if header is None or index < header or len(texts) == 1:
             text = " | ".join(filter(None, texts))
         else:
-            text = "\n".join(f"{columns[i] or _get_column_letter(i)}: {cell}" for i, cell in enumerate(texts) if cell)
+            text = "\n".join(f"{columns[i] or f'column {i + 1}'}: {cell}" for i, cell in enumerate(texts) if cell)
         for part in split_text(text):
             yield DocumentChunk(part, title, kind, section=to_one_line(f"sheet {sheet} row {number}"))
     if header is not None and len(rows) == header + 1:  # A form without entries.
@@ -80,20 +80,6 @@ def _find_header(rows: Sequence[_Row]) -> int | None:
         if not below or len(named) >= max(below) - 1:
             return index
     return None
-
-
-def _get_column_letter(index: int) -> str:
-    """Return ``A`` for 0, ``Z`` for 25, ``AA`` for 26.
-
-    >>> [_get_column_letter(i) for i in (0, 25, 26, 701, 702)]
-    ['A', 'Z', 'AA', 'ZZ', 'AAA']
-    """
-    letters = ""
-    index += 1
-    while index:
-        index, letter = divmod(index - 1, 26)
-        letters = chr(ord("A") + letter) + letters
-    return letters
 
 
 def _format_value(value: Any) -> str:

@@ -5,7 +5,7 @@ row then. What all rows have together follows as chunks of its own (``columns.py
 """
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -40,10 +40,10 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
     key = _find_key(columns)
     file = PurePath(name).name
     found: list[DocumentChunk] = []
-    for group in _group_rows([_format_row(row, columns, rows[0]) for row in rows], rows):
-        title = _make_title(file, [rows[index] for index, _ in group], key, rows[0] if columns else None)
-        chunk_text = "\n".join(line for _, line in group)
-        lines = (rows[group[0][0]].first, rows[group[-1][0]].last)
+    for group in _group_rows([(row, _format_row(row, columns, rows[0])) for row in rows]):
+        title = _make_title(file, [row for row, _ in group], key, rows[0] if columns else None)
+        chunk_text = "\n".join(text for _, text in group)
+        lines = (group[0][0].first, group[-1][0].last)
         parts = split_text(chunk_text) if len(chunk_text) > MAX_LINE_CHARS else [chunk_text]
         found += [DocumentChunk(part, title, "csv", lines=lines) for part in parts]
     if columns:
@@ -89,19 +89,17 @@ def _format_row(row: _Row, columns: Sequence[str], header: _Row) -> str:
     return text + "\n" * (row.last - row.first - text.count("\n"))
 
 
-def _group_rows(texts: Sequence[str], rows: Sequence[_Row]) -> Iterator[list[tuple[int, str]]]:
-    """Yield rows that share a chunk. A blank line parts them, because it would have no line in the text."""
-    group: list[tuple[int, str]] = []
+def _group_rows(rows: Iterable[tuple[_Row, str]]) -> list[list[tuple[_Row, str]]]:
+    """Return the rows that share a chunk. A blank line parts them, because it would have no line in the text."""
+    groups: list[list[tuple[_Row, str]]] = []
     size = 0
-    for index, text in enumerate(texts):
-        is_apart = bool(group) and rows[index].first != rows[index - 1].last + 1
-        if group and (is_apart or size + len(text) + 1 > _MAX_CHUNK_CHARS):
-            yield group
-            group, size = [], 0
-        group.append((index, text))
+    for row, text in rows:
         size += len(text) + 1
-    if group:
-        yield group
+        if not groups or row.first != groups[-1][-1][0].last + 1 or size > _MAX_CHUNK_CHARS:
+            groups.append([])
+            size = len(text) + 1
+        groups[-1].append((row, text))
+    return groups
 
 
 def _make_title(file: str, rows: Sequence[_Row], key: int, header: _Row | None) -> str:

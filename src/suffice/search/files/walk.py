@@ -37,14 +37,15 @@ class FileListing:
 
 
 @dataclass(frozen=True, slots=True)
-class _GitIgnoreRules:
-    """The patterns of one ``.gitignore``, and the path from its folder to the folder being walked."""
+class _GitIgnore:
+    """The patterns of one ``.gitignore``. Its folder is ``below`` the root, or ``above`` is the way from it to the root."""
 
     patterns: IgnorePatterns
-    path_from_gitignore: str
+    below: str = ""
+    above: str = ""
 
-    def enter_folder(self, name: str) -> "_GitIgnoreRules":
-        return _GitIgnoreRules(self.patterns, f"{self.path_from_gitignore}{name}/")
+    def judge(self, path: str) -> bool | None:
+        return self.patterns.judge(self.above + path.removeprefix(self.below))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class _Folder:
     """A folder to walk: its path below the root, empty or with a slash at the end, and the rules that hold in it."""
 
     below: str
-    rules: list[_GitIgnoreRules]
+    rules: list[_GitIgnore]
 
 
 def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequence[str] = ()) -> FileListing:
@@ -82,7 +83,7 @@ class _FileWalker:
     exclude: IgnorePatterns | None
     skipped: list[SkippedFile] = field(default_factory=list)
 
-    def walk(self, root: Path, rules: list[_GitIgnoreRules]) -> Iterator[str]:
+    def walk(self, root: Path, rules: list[_GitIgnore]) -> Iterator[str]:
         """Yield paths relative to the root, in sorted order."""
         open_folders = [self._list_folder(root, _Folder("", rules))]
         while open_folders:
@@ -107,7 +108,7 @@ class _FileWalker:
         if below and "pyvenv.cfg" in names:
             return
         if ".gitignore" in names:
-            rules = self._add_gitignore(root / below, "", rules)
+            rules = self._add_gitignore(root / below, rules, below=below)
         for entry in entries:
             path = below + entry.name
             if entry.name.startswith(".") or entry.name in _ALWAYS_SKIPPED:
@@ -115,16 +116,16 @@ class _FileWalker:
             if entry.is_symlink():
                 self._record_skipped_link(root, path)
             elif entry.is_dir(follow_symlinks=False):
-                if not _is_ignored(rules, entry.name + "/") and not self._is_excluded(path + "/"):
-                    yield _Folder(path + "/", [rule.enter_folder(entry.name) for rule in rules])
+                if not _is_ignored(rules, path + "/") and not self._is_excluded(path + "/"):
+                    yield _Folder(path + "/", rules)
             elif self._is_wanted(root, path, entry, rules):
                 yield path
 
-    def _is_wanted(self, root: Path, path: str, entry: os.DirEntry[str], rules: list[_GitIgnoreRules]) -> bool:
+    def _is_wanted(self, root: Path, path: str, entry: os.DirEntry[str], rules: list[_GitIgnore]) -> bool:
         format = guess_format(entry.name)
         if format == "binary" or (self.include is not None and not self.include.matches(path)):
             return False
-        if self._is_excluded(path) or _is_ignored(rules, entry.name):
+        if self._is_excluded(path) or _is_ignored(rules, path):
             return False
         if format == "unsupported":
             suffix = find_unsupported_suffix(entry.name)
@@ -137,7 +138,7 @@ class _FileWalker:
             return False
         return True
 
-    def read_parent_gitignores(self, folder: Path) -> list[_GitIgnoreRules]:
+    def read_parent_gitignores(self, folder: Path) -> list[_GitIgnore]:
         """Return the rules of the enclosing git checkout, outermost first.
 
         Rules that ignore the folder itself are left out, because the user named it.
@@ -145,15 +146,15 @@ class _FileWalker:
         top = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
         if top is None or top == folder:
             return []
-        rules: list[_GitIgnoreRules] = []
+        rules: list[_GitIgnore] = []
         for parent in reversed(folder.parents):
             if parent.is_relative_to(top):
-                rules = self._add_gitignore(parent, f"{folder.relative_to(parent).as_posix()}/", rules)
-        return [rule for rule in rules if not rule.patterns.matches(rule.path_from_gitignore)]
+                rules = self._add_gitignore(parent, rules, above=f"{folder.relative_to(parent).as_posix()}/")
+        return [rule for rule in rules if not rule.patterns.matches(rule.above)]
 
     def _add_gitignore(
-        self, folder: Path, path_from_gitignore: str, rules: list[_GitIgnoreRules]
-    ) -> list[_GitIgnoreRules]:
+        self, folder: Path, rules: list[_GitIgnore], *, below: str = "", above: str = ""
+    ) -> list[_GitIgnore]:
         """Return the rules with those of the folder's ``.gitignore``, if it has one that can be used."""
         path = folder / ".gitignore"
         try:
@@ -173,7 +174,7 @@ class _FileWalker:
             why = f"has patterns beyond the {_MAX_PATTERNS:,} that may hold in one folder; they are not used"
             self.skipped.append(SkippedFile(path, why))
             return rules
-        return [*rules, _GitIgnoreRules(patterns, path_from_gitignore)] if len(patterns) else rules
+        return [*rules, _GitIgnore(patterns, below, above)] if len(patterns) else rules
 
     def _is_excluded(self, path: str) -> bool:
         return self.exclude is not None and self.exclude.matches(path)
@@ -194,10 +195,6 @@ def _make_patterns(lines: Sequence[str]) -> IgnorePatterns | None:
     return IgnorePatterns(lines) if lines else None
 
 
-def _is_ignored(rules: list[_GitIgnoreRules], name: str) -> bool:
+def _is_ignored(rules: list[_GitIgnore], path: str) -> bool:
     """Whether git would ignore it: the nearest ``.gitignore`` with a matching pattern decides."""
-    for rule in reversed(rules):
-        verdict = rule.patterns.judge(rule.path_from_gitignore + name)
-        if verdict is not None:
-            return verdict
-    return False
+    return next((verdict for rule in reversed(rules) if (verdict := rule.judge(path)) is not None), False)

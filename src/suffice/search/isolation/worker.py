@@ -20,6 +20,7 @@ import msgspec
 
 from suffice.errors import SufficeError
 from suffice.search.isolation.jobs import HEADER_BYTES, IsolatedJob, Limits, Outcome, frame
+from suffice.text.plain import replace_surrogates
 
 IDLE_SECONDS = 60.0  # A child without work ends after this time; the next job starts another one.
 # A child that has grown ends itself, so that the next job has its whole limit for itself; usual ones have 110 to 150 MB.
@@ -69,10 +70,12 @@ def _run(job: IsolatedJob) -> bytes:
         return encode(Outcome("memory"))
     except SufficeError as error:
         kind = type(error)
-        return encode(Outcome("error", error=f"{kind.__module__}:{kind.__qualname__}", message=_clean(str(error))))
+        return encode(
+            Outcome("error", error=f"{kind.__module__}:{kind.__qualname__}", message=replace_surrogates(str(error)))
+        )
     except Exception as error:
         message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return encode(Outcome("bug", message=_clean(message)[:_MAX_MESSAGE_CHARS]))
+        return encode(Outcome("bug", message=replace_surrogates(message)[:_MAX_MESSAGE_CHARS]))
     if len(result) > job.limits.output_bytes:
         return encode(Outcome("output"))
     return encode(Outcome("done", msgspec.Raw(result)))
@@ -92,10 +95,6 @@ def _get_memory_bytes() -> int:
             return int(file.read().split()[0]) * resource.getpagesize()
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # In bytes on macOS.
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
 
 
 @contextmanager

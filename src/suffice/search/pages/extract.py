@@ -39,29 +39,24 @@ async def extract_isolated(page: FetchedPage, max_chars: int, limits: Limits = L
     """Return the first ``max_chars`` characters of the page's text, extracted in a child process."""
     args = (page.url, page.content_type, page.charset, page.body, max_chars)
     try:
-        return await get_pool().run_async(IsolatedJob(f"{__name__}:extract_fields", args, limits), PageText)
+        return await get_pool().run_async(IsolatedJob(f"{__name__}:extract_page", args, limits), PageText)
     except JobFailed as error:
         raise PageError(f"{shorten_url(page.url)} {error}") from error
 
 
-def extract_fields(url: str, content_type: str, charset: str, body: bytes, max_chars: int) -> PageText:
-    """Run ``extract_page`` on the fields of a page, which can be sent to another process."""
-    return extract_page(FetchedPage(url, content_type, charset, body), max_chars)
-
-
-def extract_page(page: FetchedPage, max_chars: int) -> PageText:
-    """Return the first ``max_chars`` characters of the page's text."""
+def extract_page(url: str, content_type: str, charset: str, body: bytes, max_chars: int) -> PageText:
+    """Return the first ``max_chars`` characters of a page's text. Its fields can be sent to another process."""
     try:
-        if page.content_type == "application/pdf" or page.body.startswith(b"%PDF-"):
-            return _extract_pdf(page, max_chars)
-        text = decode(page.body, page.url, page.charset)
+        if content_type == "application/pdf" or body.startswith(b"%PDF-"):
+            return _extract_pdf(url, body, max_chars)
+        text = decode(body, url, charset)
     except UnreadableFile as error:
-        raise PageError(f"{page.url} cannot be read: {error}") from error
-    is_html = "html" in page.content_type or (not page.content_type and _HTML_START.match(page.body) is not None)
-    title, body = _extract_html(page.url, text) if is_html else ("", text.strip())
-    if not body:
-        raise PageError(f"{page.url} contains no text")
-    parts = tuple((part, page.url) for part in split_text(_truncate(body, max_chars)))
+        raise PageError(f"{url} cannot be read: {error}") from error
+    is_html = "html" in content_type or (not content_type and _HTML_START.match(body) is not None)
+    title, words = _extract_html(url, text) if is_html else ("", text.strip())
+    if not words:
+        raise PageError(f"{url} contains no text")
+    parts = tuple((part, url) for part in split_text(_truncate(words, max_chars)))
     return PageText(to_one_line(title)[:_MAX_TITLE_CHARS], "web" if is_html else "text", parts)
 
 
@@ -83,13 +78,13 @@ def _extract_html(url: str, markup: str) -> tuple[str, str]:
     return " ".join(filter(None, (title, f"({date})" if title and date else ""))), text.strip()
 
 
-def _extract_pdf(page: FetchedPage, max_chars: int) -> PageText:
+def _extract_pdf(url: str, body: bytes, max_chars: int) -> PageText:
     title, parts, left = "", [], max_chars
-    for chunk in pdf.parse(page.body, Path(page.url.rpartition("/")[2] or "page.pdf"), max_chars=max_chars).chunks:
+    for chunk in pdf.parse(body, Path(url.rpartition("/")[2] or "page.pdf"), max_chars=max_chars).chunks:
         title = title or chunk.title.rpartition(", page ")[0]
         if left <= 0:
             break
-        parts.append((_truncate(chunk.text, left), f"{page.url.partition('#')[0]}#page={chunk.page}"))
+        parts.append((_truncate(chunk.text, left), f"{url.partition('#')[0]}#page={chunk.page}"))
         left -= len(chunk.text)
     return PageText(title[:_MAX_TITLE_CHARS], "pdf", tuple(parts))
 

@@ -5,7 +5,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +38,6 @@ _READABLE_TYPES = (
 )
 
 
-RobotsFetcher = Callable[[str], Awaitable[tuple[int, str]]]
-
-
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
     """A fetched page: its URL after redirects and its unpacked body. ``charset`` is what the server declares, or empty."""
@@ -65,7 +62,7 @@ class Fetcher:
         self._resolve = resolve
         self._cache_dir = cache_dir
         self._http_client: httpx2.AsyncClient | None = None
-        self._rules = RobotsRules(self._fetch_robots)
+        self._rules_by_site: dict[str, asyncio.Future[Protego | None]] = {}
 
     async def __call__(self, url: str) -> FetchedPage:
         """Fetch a page."""
@@ -82,14 +79,16 @@ class Fetcher:
             return await self(url)
 
     async def aclose(self) -> None:
-        self._rules.clear()
+        for request in self._rules_by_site.values():
+            request.cancel()
+        self._rules_by_site.clear()
         client, self._http_client = self._http_client, None
         if client is not None:
             await client.aclose()
 
     async def _fetch_with_redirects(self, url: str) -> FetchedPage:
         for _ in range(MAX_REDIRECTS + 1):
-            if not await self._rules.is_allowed(str(guard.parse_url(url, self._allowed)), USER_AGENT):
+            if not await self._is_allowed(str(guard.parse_url(url, self._allowed))):
                 raise PageRefused(f"{shorten_url(url)} may not be read: the robots.txt of its site forbids it")
             async with self._open_response(url) as response:
                 if not response.has_redirect_location:
@@ -106,6 +105,32 @@ class Fetcher:
         if kind not in _READABLE_TYPES:
             raise PageRefused(f"{shorten_url(url)} has the type {kind[:60]}, which cannot be read as a page")
         return FetchedPage(url, kind, response.charset_encoding or "", await _read_bounded(response, MAX_PAGE_BYTES))
+
+    async def _is_allowed(self, url: str) -> bool:
+        """Whether the site's robots.txt (RFC 9309), which is fetched once, allows the page. Without one it does."""
+        parts = urlsplit(url)
+        site = f"{parts.scheme}://{parts.netloc}"
+        if site not in self._rules_by_site:
+            self._rules_by_site[site] = asyncio.ensure_future(self._fetch_rules(site))
+        try:
+            rules = await asyncio.shield(self._rules_by_site[site])
+        except PageError:
+            self._rules_by_site.pop(site, None)
+            raise
+        return rules is None or bool(rules.can_fetch(url, USER_AGENT.partition("/")[0]))
+
+    async def _fetch_rules(self, site: str) -> "Protego | None":
+        from protego import Protego
+
+        try:
+            status, text = await self._fetch_robots(f"{site}/robots.txt")
+        except PageRefused:
+            raise
+        except PageError as error:
+            raise PageError(f"the robots.txt of {site} cannot be read: {error}", retryable=True) from error
+        if status >= 500 or status == 429:
+            raise PageError(f"the robots.txt of {site} cannot be read: HTTP {status}")
+        return Protego.parse(text) if status == 200 else None
 
     async def _fetch_robots(self, url: str) -> tuple[int, str]:
         """Return the status and the text of a robots.txt, following redirects."""
@@ -166,67 +191,10 @@ class Fetcher:
 
 async def _read_bounded(response: "httpx2.Response", max_bytes: int, *, truncate: bool = False) -> bytes:
     body = bytearray()
-    if not truncate and _get_content_length(response) > max_bytes:
-        raise PageError(f"{shorten_url(str(response.url))} is larger than {max_bytes // 1_000_000} MB")
     async for part in response.aiter_bytes():
         body += part
         if len(body) > max_bytes:
             if truncate:
                 return bytes(body[:max_bytes])
-            raise PageError(
-                f"{shorten_url(str(response.url))} is larger than {max_bytes // 1_000_000} MB when unpacked"
-            )
+            raise PageError(f"{shorten_url(str(response.url))} is larger than {max_bytes // 1_000_000} MB")
     return bytes(body)
-
-
-def _get_content_length(response: "httpx2.Response") -> int:
-    value = response.headers.get("content-length", "")
-    return int(value) if value.isascii() and value.isdecimal() else 0
-
-
-class RobotsRules:
-    """The robots.txt rules of sites (RFC 9309), fetched once for each site.
-
-    ``fetch`` returns the status and the text of a robots.txt.
-    """
-
-    def __init__(self, fetch: RobotsFetcher) -> None:
-        self._fetch = fetch
-        self._rules_by_site: dict[str, asyncio.Future[Any]] = {}
-
-    async def is_allowed(self, url: str, agent: str) -> bool:
-        """Whether the site allows this agent to read the page. A site without rules allows it.
-
-        Raises ``PageError`` if the rules cannot be fetched.
-        """
-        parts = urlsplit(url)
-        site = f"{parts.scheme}://{parts.netloc}"
-        if site not in self._rules_by_site:
-            self._rules_by_site[site] = asyncio.ensure_future(self._fetch_rules(site))
-        try:
-            rules = await asyncio.shield(self._rules_by_site[site])
-        except PageError:
-            self._rules_by_site.pop(site, None)
-            raise
-        if isinstance(rules, bool):
-            return rules
-        return bool(rules.can_fetch(url, agent.partition("/")[0]))
-
-    def clear(self) -> None:
-        """Cancel all requests for rules and forget the rules."""
-        for request in self._rules_by_site.values():
-            request.cancel()
-        self._rules_by_site.clear()
-
-    async def _fetch_rules(self, site: str) -> "Protego | bool":
-        from protego import Protego
-
-        try:
-            status, text = await self._fetch(f"{site}/robots.txt")
-        except PageRefused:
-            raise
-        except PageError as error:
-            raise PageError(f"the robots.txt of {site} cannot be read: {error}", retryable=True) from error
-        if status >= 500 or status == 429:
-            raise PageError(f"the robots.txt of {site} cannot be read: HTTP {status}")
-        return Protego.parse(text) if status == 200 else True

@@ -5,6 +5,7 @@ Pages are read at the same time. If a page cannot be read, the next result takes
 
 import asyncio
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from suffice.errors import PageError
@@ -38,31 +39,25 @@ class PageReader:
 
     async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
         """Read the pages of the first results that say something new, in the order of the results."""
-        candidates = self._select_unread(found, set(tokenize(known)))[:MAX_ATTEMPTS]
-        positions = {passage.id: position for position, passage in enumerate(candidates)}
-        running: dict[asyncio.Task[Page | Failure], Passage] = {}
+        waiting = list(enumerate(self._select_unread(found, set(tokenize(known)))[:MAX_ATTEMPTS]))
         pages: dict[int, Page] = {}
         failures: dict[int, Failure] = {}
-        try:
-            async with asyncio.timeout(min(TIMEOUT_SECONDS, TIMEOUT_SECONDS if seconds is None else seconds)):
-                while (candidates or running) and len(pages) < self._pages_left:
-                    while candidates and len(running) + len(pages) < self._pages_left:
-                        passage = candidates.pop(0)
-                        running[asyncio.create_task(self._try_read(passage))] = passage
-                    done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                    for task in done:
-                        position, outcome = positions[running.pop(task).id], task.result()
-                        if isinstance(outcome, Failure):
-                            failures[position] = outcome
-                        else:
-                            pages[position] = outcome
-        except TimeoutError:
-            for passage in running.values():
+
+        async def read_one() -> None:
+            while waiting:
+                position, passage = waiting.pop(0)
                 message = f"{passage.location} could not be read in time"
-                failures[positions[passage.id]] = Failure("page", "TimeoutError", message)
-        finally:
-            for task in running:
-                task.cancel()
+                failures[position] = Failure("page", "TimeoutError", message)  # Until the page is there.
+                outcome = await self._try_read(passage)
+                if isinstance(outcome, Page):
+                    pages[position] = outcome
+                    del failures[position]
+                    return
+                failures[position] = outcome
+
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(TIMEOUT_SECONDS, TIMEOUT_SECONDS if seconds is None else seconds)):
+                await asyncio.gather(*(read_one() for _ in range(self._pages_left)))
         self._pages_left -= len(pages)
         return PageBatch(
             tuple(pages[position] for position in sorted(pages)),

@@ -13,8 +13,9 @@ CONTRIBUTING.md lists the steps to add a provider.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from suffice.errors import InputError
@@ -60,6 +61,14 @@ class SearchResult:
     url: str
     title: str
     text: str
+
+
+def read_results(
+    results: Iterable[Any], url: str = "url", title: str = "title", text: str = "text"
+) -> Iterator[SearchResult]:
+    """Yield the results of an answer, whose fields have these names."""
+    for result in results:
+        yield SearchResult(result.get(url) or "", result.get(title) or "", result.get(text) or "")
 
 
 def to_passages(results: Iterable[SearchResult], k: int) -> list[Passage]:

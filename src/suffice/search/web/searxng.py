@@ -9,7 +9,7 @@ from typing import Any
 
 from suffice.errors import SearchError
 from suffice.search.web.http import ProviderRequest, fetch_passages
-from suffice.search.web.provider import Provider, SearchResult, get_base_url, require_setting
+from suffice.search.web.provider import Provider, SearchResult, get_base_url, read_results, require_setting
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
@@ -35,5 +35,4 @@ def _parse_results(answer: Any) -> Iterator[SearchResult]:
     if not answer["results"] and answer.get("unresponsive_engines"):
         engines = ", ".join(f"{name} ({reason})" for name, reason, *_ in answer["unresponsive_engines"])
         raise SearchError(f"None of {NAME}'s engines answered: {engines}")
-    for result in answer["results"]:
-        yield SearchResult(result.get("url") or "", result.get("title") or "", result.get("content") or "")
+    yield from read_results(answer["results"], text="content")

@@ -1,10 +1,7 @@
 """Serper, which returns Google's results."""
 
-from collections.abc import Iterator
-from typing import Any
-
 from suffice.search.web.http import ProviderRequest, fetch_passages
-from suffice.search.web.provider import Provider, SearchResult, get_base_url, require_setting
+from suffice.search.web.provider import Provider, get_base_url, read_results, require_setting
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
@@ -29,11 +26,8 @@ def serper(config: Settings) -> Provider:
                 400: f"the request was not accepted, or the credits behind {API_KEY_SETTING} are used up"
             },
         )
-        return await fetch_passages("Serper", request, _parse_results, k)
+        return await fetch_passages(
+            "Serper", request, lambda answer: read_results(answer.get("organic") or (), "link", text="snippet"), k
+        )
 
     return Provider("serper", url, search)
-
-
-def _parse_results(answer: Any) -> Iterator[SearchResult]:
-    for result in answer.get("organic") or ():
-        yield SearchResult(result.get("link") or "", result.get("title") or "", result.get("snippet") or "")

@@ -1,10 +1,7 @@
 """Tavily, a search for agents; each result holds the parts of the page that match the query."""
 
-from collections.abc import Iterator
-from typing import Any
-
 from suffice.search.web.http import ProviderRequest, fetch_passages
-from suffice.search.web.provider import Provider, SearchResult, get_base_url, require_setting
+from suffice.search.web.provider import Provider, get_base_url, read_results, require_setting
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
@@ -21,11 +18,8 @@ def tavily(config: Settings) -> Provider:
         body = {"query": query.text, "max_results": min(k, MAX_RESULTS), "search_depth": "basic"}
         headers = {"Authorization": f"Bearer {key}"}
         request = ProviderRequest(f"{url}/search", headers=headers, body=body, key_setting=API_KEY_SETTING, secret=key)
-        return await fetch_passages("Tavily", request, _parse_results, k)
+        return await fetch_passages(
+            "Tavily", request, lambda answer: read_results(answer["results"], text="content"), k
+        )
 
     return Provider("tavily", url, search)
-
-
-def _parse_results(answer: Any) -> Iterator[SearchResult]:
-    for result in answer["results"]:
-        yield SearchResult(result.get("url") or "", result.get("title") or "", result.get("content") or "")

@@ -5,7 +5,7 @@ from typing import Any
 
 from suffice.errors import SearchError, SearchRefused
 from suffice.search.web.http import ProviderRequest, fetch_passages
-from suffice.search.web.provider import Provider, SearchResult, get_base_url
+from suffice.search.web.provider import Provider, SearchResult, get_base_url, read_results
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
@@ -42,5 +42,4 @@ def _parse_results(answer: Any) -> Iterator[SearchResult]:
         is_busy = error.get("code") in ("ratelimited", "maxlag")
         raise SearchRefused(message, retryable=True) if is_busy else SearchError(message)
     pages = answer.get("query", {}).get("pages", ())
-    for page in sorted(pages, key=lambda page: page.get("index", 0)):
-        yield SearchResult(page.get("fullurl") or "", page.get("title") or "", page.get("extract") or "")
+    yield from read_results(sorted(pages, key=lambda page: page.get("index", 0)), "fullurl", text="extract")
