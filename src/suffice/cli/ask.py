@@ -4,8 +4,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, aclosing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -14,7 +15,6 @@ import typer
 from suffice import settings
 from suffice.cli.options import (
     OUTPUT,
-    DebugOption,
     HelpAllOption,
     JsonOption,
     OutOption,
@@ -77,7 +77,6 @@ def ask(
     ] = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
-    debug: DebugOption = False,
     help_all: HelpAllOption = False,
     **given: Any,
 ) -> int:
@@ -121,7 +120,6 @@ def resume(
     as_json: JsonOption = False,
     trace: TraceOption = None,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Continue a run that was interrupted, without paying again.
 
@@ -201,45 +199,34 @@ async def _run_question(question: str, options: RunOptions, events: "_EventDispa
     """Run the question; if a crash would lose paid calls, as a durable run that can be resumed."""
     from suffice.api import prepare_run
     from suffice.engine.estimate import describe_estimate, estimate_run
-    from suffice.engine.pipeline import new_run_id, run_pipeline
-    from suffice.events import Finished
+    from suffice.engine.pipeline import new_run_id, run_to_report
+    from suffice.jobs.requests import JobRequest, has_paid_calls
     from suffice.models.base import is_language_model
     from suffice.storage.runs import read_log
 
     config = await prepare_run(question, options, events.terminal.notify, events.terminal.show_progress)
+    data_dir = settings.load().data_dir
     if is_language_model(config.model) and not config.model.local:
-        estimate = estimate_run(config, read_log(settings.load().data_dir))
-        events.terminal.notify(describe_estimate(estimate))
+        events.terminal.notify(describe_estimate(estimate_run(config, read_log(data_dir))))
     run = new_run_id()
-    if _should_be_durable(config, options):
+    with _trace_run(config, run) as (traced, record):
+        # What came from standard input cannot be read again.
+        if not (has_paid_calls(config) and "-" not in options.scope.docs and find_spec("dbos")):
+            return await run_to_report(traced, record, events.dispatch)
         from suffice.jobs import local
-        from suffice.jobs.requests import JobRequest
+
+        def on_event(event: "Event") -> None:
+            record(event)
+            events.dispatch(event)
 
         events.is_durable = True
         request = JobRequest(question, options, working_dir=str(Path.cwd()))
-        data_dir = settings.load().data_dir
-        with _trace_run(config, run) as (traced, record):
-
-            def on_event(event: "Event") -> None:
-                record(event)
-                events.dispatch(event)
-
-            return await local.run_local(run, request, traced, data_dir, on_event, resume=False)
-    with _trace_run(config, run) as (traced, record):
-        async with aclosing(run_pipeline(traced)) as stream:
-            async for event in stream:
-                record(event)
-                events.dispatch(event)
-                if isinstance(event, Finished):
-                    return event.report
-    return None
+        return await local.run_local(run, request, traced, data_dir, on_event, resume=False)
 
 
 @contextmanager
 def _trace_run(config: "RunConfig", run: str) -> "Iterator[tuple[RunConfig, Callable[[Event], None]]]":
     """Return the run with a span around every call, and what makes spans of its events, if OpenTelemetry is installed."""
-    from importlib.util import find_spec
-
     config = replace(config, run_id=run)
     if find_spec("opentelemetry") is None:
         yield config, lambda event: None
@@ -251,15 +238,6 @@ def _trace_run(config: "RunConfig", run: str) -> "Iterator[tuple[RunConfig, Call
         yield add_tracing(config, spans), spans.record_event
     finally:
         spans.end()
-
-
-def _should_be_durable(config: "RunConfig", options: RunOptions) -> bool:
-    """Whether the run makes paid calls and can be resumed; what came from standard input cannot be read again."""
-    from importlib.util import find_spec
-
-    from suffice.jobs.requests import has_paid_calls
-
-    return has_paid_calls(config) and "-" not in options.scope.docs and find_spec("dbos") is not None
 
 
 class _EventDispatcher:

@@ -12,18 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from suffice import settings
-from suffice.cli.options import (
-    OUTPUT,
-    AlphaOption,
-    DebugOption,
-    DocsOption,
-    ExcludeOption,
-    IncludeOption,
-    JsonOption,
-    build_options,
-)
+from suffice.cli.options import OUTPUT, PLAIN_ALPHA_HELP, JsonOption, build_options, takes_options
 from suffice.cli.output import print_error, print_note
-from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.errors import InputError
 from suffice.options import SEARCH
 
 if TYPE_CHECKING:
@@ -58,6 +49,7 @@ class OutputFormat(Enum):
     GITHUB = "github"
 
 
+@takes_options("docs", "include", "exclude", "alpha", alpha=PLAIN_ALPHA_HELP)
 def check(
     files: Annotated[
         list[str],
@@ -67,10 +59,6 @@ def check(
             show_default=False,
         ),
     ],
-    docs: DocsOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    alpha: AlphaOption = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -117,7 +105,7 @@ def check(
         ),
     ] = None,
     as_json: JsonOption = False,
-    debug: DebugOption = False,
+    **given: Any,
 ) -> int:
     """Check the claims of texts against your documents.
 
@@ -131,7 +119,8 @@ def check(
     from suffice.report.notices import NOTICES
     from suffice.search.open import open_corpus
 
-    if not docs:
+    options = build_options(**given)
+    if not options.scope.docs:
         raise InputError("There is nothing to check against; name files or folders with --docs")
     if as_json and output not in (OutputFormat.TEXT, OutputFormat.JSON):
         raise InputError(f"Standard output cannot have both --json and --format {output.value}; leave one out")
@@ -144,9 +133,8 @@ def check(
     earlier = (
         read_receipt(receipt, "--receipt") if receipt is not None and receipt.exists() else Receipt(RECEIPT_VERSION)
     )
-    texts = {file: _read_text(file, docs) for file in dict.fromkeys(files)}
+    texts = {file: _read_text(file, options.scope.docs) for file in dict.fromkeys(files)}
     targets = _choose_targets(list(texts), fix)
-    options = build_options(docs=docs, include=include, exclude=exclude, alpha=alpha)
     with Terminal().live_display() as terminal:
 
         async def check_files() -> "list[CheckedText]":
@@ -164,8 +152,6 @@ def check(
             return [await _check_text(file, audit, terminal, known) for file, audit in audits.items()]
 
         checked = run_interruptible(check_files())
-    if checked is None:
-        return EXIT_INTERRUPTED
     for one in checked:
         if not one.claims:
             print_error(f"{one.file} makes no claim that can be checked.")
@@ -364,7 +350,7 @@ def _make_ask(model_name: str | None, config: settings.Settings, notify: Callabl
     return ask
 
 
-def _read_text(file: str, docs: list[str]) -> str:
+def _read_text(file: str, docs: Sequence[str]) -> str:
     from suffice.search.files.decode import decode
     from suffice.search.open import read_stdin
 

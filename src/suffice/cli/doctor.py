@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from suffice import settings
-from suffice.cli.options import DebugOption
 from suffice.errors import SufficeError, describe_install
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ class _CheckResult(NamedTuple):
 _OPTIONAL_CHECKS = ("model", "cache", "web")
 
 
-def doctor(debug: DebugOption = False) -> int:
+def doctor() -> int:
     """Show what is configured and whether it works.
 
     The exit status is 0 if a question can be answered, else 4. Nothing is searched and no model is asked.

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
 from suffice.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ def explain(
             metavar="EXPR",
         ),
     ] = None,
-    debug: DebugOption = False,
 ) -> None:
     """Say why a run stopped, and compare another stop rule."""
     from suffice.cli.terminal import print_stop

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from suffice.cli.options import DebugOption, JsonOption
+from suffice.cli.options import CommandGroup, JsonOption
 
-guard_app = typer.Typer(help="Tell another agent when its searches bring nothing new.", no_args_is_help=True)
+guard_app = CommandGroup(help="Tell another agent when its searches bring nothing new.", no_args_is_help=True)
 
 
 @guard_app.command()
@@ -28,7 +28,6 @@ def report(
         typer.Argument(help="The id of a session, or its beginning. Default: the latest.", metavar="SESSION"),
     ] = None,
     as_json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Show what was watched in a session, and where it could have stopped."""
     from suffice.guard import describe_session, find_session, get_state_folder, read_looks

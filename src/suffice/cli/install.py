@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
 from suffice.cli.output import write_file
 from suffice.errors import InputError, describe_install
 from suffice.text.jsonc import insert_entry, remove_entry
@@ -154,7 +153,6 @@ def install(
     ] = None,
     yes: _YesOption = False,
     dry_run: _DryRunOption = False,
-    debug: DebugOption = False,
 ) -> int:
     """Add suffice to the agents on this machine.
 
@@ -174,9 +172,7 @@ def install(
     return _change_files(entries, "+", yes, dry_run)
 
 
-def uninstall(
-    agent: _AgentOption = None, yes: _YesOption = False, dry_run: _DryRunOption = False, debug: DebugOption = False
-) -> int:
+def uninstall(agent: _AgentOption = None, yes: _YesOption = False, dry_run: _DryRunOption = False) -> int:
     """Take suffice out of the agents on this machine."""
     return _change_files(_choose(list_entries(_load_settings().environment), agent), "-", yes, dry_run)
 

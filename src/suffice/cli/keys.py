@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
+from suffice.cli.options import CommandGroup
 
 if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore, Quota
 
-keys_app = typer.Typer(help="Manage the API keys of 'suffice serve'.", no_args_is_help=True)
+keys_app = CommandGroup(help="Manage the API keys of 'suffice serve'.", no_args_is_help=True)
 
 
 @keys_app.command()
@@ -26,7 +26,6 @@ def create(
     searches_per_minute: Annotated[
         int, typer.Option(help="Searches that may be made per minute.", metavar="N", min=1)
     ] = 600,
-    debug: DebugOption = False,
 ) -> None:
     """Create a key and show it once.
 
@@ -43,7 +42,7 @@ def create(
 
 
 @keys_app.command(name="list")
-def list_keys(debug: DebugOption = False) -> None:
+def list_keys() -> None:
     """List all keys and what they allow."""
     from datetime import UTC, datetime
 
@@ -62,7 +61,6 @@ def list_keys(debug: DebugOption = False) -> None:
 @keys_app.command()
 def revoke(
     key: Annotated[str, typer.Argument(help="The key's id, as 'suffice keys list' shows it.", metavar="ID")],
-    debug: DebugOption = False,
 ) -> None:
     """Revoke a key: the service rejects it from now on."""
     from suffice.cli.terminal import Terminal

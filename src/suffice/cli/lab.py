@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
 from suffice.cli.output import write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
 
@@ -72,7 +71,6 @@ def run(
         float | None, typer.Option(help="End after so many seconds; the rows so far stay.", metavar="S")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
-    debug: DebugOption = False,
 ) -> int | None:
     """Run agents over questions: harness x memory x gate, one row a question.
 
@@ -132,7 +130,6 @@ def tables(
     ] = None,
     latex: Annotated[Path | None, typer.Option(help="Also write all tables as LaTeX.", metavar="FILE.tex")] = None,
     figures: Annotated[Path | None, typer.Option(help="Also draw the figures into this folder.", metavar="DIR")] = None,
-    debug: DebugOption = False,
 ) -> None:
     """Print all tables of a grid as Markdown, from its rows alone."""
     from suffice.lab.grid import read_rows
@@ -159,7 +156,6 @@ def gaps(
         list[Path],
         typer.Argument(help="The folder of a grid, or files of --trace or episodes.", metavar="DIR|TRACE..."),
     ],
-    debug: DebugOption = False,
 ) -> None:
     """Count failures of searches: G1-G7."""
     from suffice.lab.gaps import GAP_NAMES
@@ -173,7 +169,6 @@ def gaps(
 
 def show_data(
     folder: Annotated[Path | None, typer.Argument(help="A folder to check.", metavar="[FOLDER]")] = None,
-    debug: DebugOption = False,
 ) -> None:
     """List the data sets that 'suffice lab run' reads, or check a folder."""
     from collections import Counter

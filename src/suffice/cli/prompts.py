@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
+from suffice.cli.options import CommandGroup
 from suffice.errors import InputError
 
-prompts_app = typer.Typer(help="List, show and compare prompts, which you can replace.", invoke_without_command=True)
+prompts_app = CommandGroup(help="List, show and compare prompts, which you can replace.", invoke_without_command=True)
 
 _NameArgument = Annotated[
     str, typer.Argument(help="The prompt, such as draft or writing/prose.", metavar="NAME", show_default=False)
@@ -35,7 +35,7 @@ def main(
 
 
 @prompts_app.command("list")
-def list_prompts(debug: DebugOption = False) -> None:
+def list_prompts() -> None:
     """List the prompts with their versions, and which of them you have replaced."""
     from suffice.prompts.base import list_own_templates, list_templates, load_built_in, load_template
 
@@ -52,7 +52,6 @@ def show(
     built_in: Annotated[
         bool, typer.Option("--built-in", help="Show the built-in text although it is replaced.")
     ] = False,
-    debug: DebugOption = False,
 ) -> None:
     """Show the text of a prompt as a file that can replace it."""
     from suffice.prompts.base import list_own_templates, read_built_in
@@ -67,7 +66,6 @@ def diff(
     name: Annotated[
         str | None, typer.Argument(help="The prompt. Without it, all that you replaced.", metavar="NAME")
     ] = None,
-    debug: DebugOption = False,
 ) -> None:
     """Show how your prompts differ from the built-in ones."""
     from suffice.prompts.base import list_own_templates, read_built_in

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
-from suffice.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from suffice.claims.receipts import RecheckedClaim
@@ -23,7 +21,6 @@ def recheck(
             metavar="RUN|RECEIPT",
         ),
     ],
-    debug: DebugOption = False,
 ) -> int:
     """Find the claims whose sources changed, moved or vanished.
 
@@ -34,8 +31,6 @@ def recheck(
     from suffice.cli.terminal import run_interruptible
 
     rechecked = run_interruptible(_recheck(target))
-    if rechecked is None:
-        return EXIT_INTERRUPTED
     for one in rechecked:
         if one.state in ("moved", "changed", "vanished"):
             print(_describe(one))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption, JsonOption
+from suffice.cli.options import CommandGroup, JsonOption
 from suffice.cli.output import write_file
 from suffice.errors import InputError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suffice.replay.episodes import Episode
     from suffice.types import Embed
 
-lab_app = typer.Typer(help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
+lab_app = CommandGroup(help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
 
 _RecordingsArgument = Annotated[
     list[Path],
@@ -41,7 +41,6 @@ def replay(
     ] = False,
     out: Annotated[list[Path] | None, typer.Option(hidden=True)] = None,
     as_json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Compare stop rules over recorded runs, without a model.
 
@@ -79,7 +78,6 @@ def fit(
             max=0.999,
         ),
     ] = 0.1,
-    debug: DebugOption = False,
 ) -> None:
     """Fit the 'worth' stop rule on runs with known answers.
 
@@ -102,7 +100,6 @@ def calibrate(
         Path | None,
         typer.Option(help="Weights written by 'suffice lab fit'. Default: the built-in ones.", metavar="FILE.json"),
     ] = None,
-    debug: DebugOption = False,
 ) -> None:
     """Find the price at which 'worth' uses N rounds on average.
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption, JsonOption
+from suffice.cli.options import CommandGroup, JsonOption
 from suffice.errors import InputError
 
 if TYPE_CHECKING:
     from suffice.storage.findings import FindingStore
 
-runs_app = typer.Typer(invoke_without_command=True)
-memory_app = typer.Typer(help="Search and delete what earlier runs found out.", no_args_is_help=True)
+runs_app = CommandGroup(invoke_without_command=True)
+memory_app = CommandGroup(help="Search and delete what earlier runs found out.", no_args_is_help=True)
 
 _RunArgument = Annotated[
     str, typer.Argument(help="The run's id, the first characters of it, or 'last'.", metavar="RUN")
@@ -26,7 +26,6 @@ def list_runs(
     context: typer.Context,
     number: Annotated[int, typer.Option("-n", help="How many runs to list.", metavar="N", min=1)] = 20,
     as_json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """List, show, export and delete stored runs.
 
@@ -46,7 +45,7 @@ def list_runs(
 
 
 @runs_app.command()
-def show(run: _RunArgument, as_json: JsonOption = False, debug: DebugOption = False) -> None:
+def show(run: _RunArgument, as_json: JsonOption = False) -> None:
     """Show the report of a run."""
     from suffice.cli.output import render_report
     from suffice.cli.terminal import print_report
@@ -70,7 +69,6 @@ def export(
             help="The file to write: .md, .html or .json for the report, .jsonl for the trace.", metavar="FILE"
         ),
     ],
-    debug: DebugOption = False,
 ) -> None:
     """Write a run's report or trace to a file."""
     from suffice.cli.output import validate_report_path, write_file, write_report
@@ -90,7 +88,6 @@ def delete(
         list[str] | None, typer.Argument(help="Ids of runs, or their first characters.", metavar="RUN...")
     ] = None,
     delete_all: Annotated[bool, typer.Option("--all", help="Delete all runs.")] = False,
-    debug: DebugOption = False,
 ) -> None:
     """Delete runs: their trace, report, log line and findings."""
     from suffice.storage.runs import delete_runs, find_run_dir, list_unfinished_runs, read_log
@@ -115,7 +112,6 @@ def delete(
 def search(
     text: Annotated[str, typer.Argument(help="What to look for. Without it, show all findings.", metavar="TEXT")] = "",
     as_json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Show findings of earlier runs, with their sources."""
     findings = _open_findings().search(text)
@@ -138,7 +134,6 @@ def forget(
         list[int] | None, typer.Argument(help="The numbers that 'suffice memory search' shows.", metavar="ID...")
     ] = None,
     forget_all: Annotated[bool, typer.Option("--all", help="Delete all findings.")] = False,
-    debug: DebugOption = False,
 ) -> None:
     """Delete findings."""
     if forget_all == bool(numbers):

@@ -3,25 +3,14 @@
 import json
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from suffice import settings
-from suffice.cli.options import (
-    AlphaOption,
-    DebugOption,
-    DocsOption,
-    ExcludeOption,
-    IncludeOption,
-    JsonOption,
-    PassagesOption,
-    ProviderOption,
-    WebOption,
-    build_options,
-)
+from suffice.cli.options import PLAIN_ALPHA_HELP, JsonOption, build_options, takes_options
 from suffice.cli.output import print_error
-from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.errors import InputError
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
@@ -36,17 +25,11 @@ class IndexVectors(Enum):
     STATIC = "static"
 
 
+@takes_options("docs", "web", "providers", "include", "exclude", "k", "alpha", alpha=PLAIN_ALPHA_HELP)
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.", metavar="QUERY")],
-    docs: DocsOption = None,
-    web: WebOption = False,
-    providers: ProviderOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    k: PassagesOption = 5,
-    alpha: AlphaOption = None,
     as_json: JsonOption = False,
-    debug: DebugOption = False,
+    **given: Any,
 ) -> int:
     """Run one search and show the passages it finds.
 
@@ -59,7 +42,7 @@ def search(
     from suffice.types import Query
 
     text = validate_question(query)
-    options = build_options(docs=docs, web=web, providers=providers, include=include, exclude=exclude, k=k, alpha=alpha)
+    options = build_options(**given)
     with Terminal().live_display() as terminal:
 
         async def find() -> "list[Passage]":
@@ -68,28 +51,18 @@ def search(
             return await resilient(Query(text), options.k)
 
         passages = run_interruptible(find())
-    if passages is None:
-        return EXIT_INTERRUPTED
     if as_json:
-        rows = [
-            {
-                "id": passage.id,
-                "title": passage.title,
-                "location": passage.location,
-                "score": passage.score,
-                "text": passage.text,
-            }
-            for passage in passages
-        ]
+        names = ("id", "title", "location", "score", "text")
+        rows = [{name: getattr(passage, name) for name in names} for passage in passages]
         print(json.dumps({"query": text, "passages": rows}, ensure_ascii=False, indent=2))
     else:
         print_passages(passages)
     return 0 if passages else print_error("Nothing was found.", 3)
 
 
+@takes_options("docs", "include", "exclude")
 def index(
     paths: Annotated[list[str] | None, typer.Argument(help="The same as --docs.", metavar="PATH")] = None,
-    docs: DocsOption = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -106,16 +79,14 @@ def index(
         ),
     ] = IndexVectors.MODEL,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="With --to: make the collection anew.")] = False,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    debug: DebugOption = False,
+    **given: Any,
 ) -> int:
     """Read documents into the search index ahead of time.
 
     Other commands do this when needed; doing it now makes questions faster, because all passages are embedded too.
     An interrupted command goes on where it stopped.
     """
-    options = build_options(docs=[*(paths or ()), *(docs or ())], include=include, exclude=exclude)
+    options = build_options(**{**given, "docs": [*(paths or ()), *(given["docs"] or ())]})
     if not options.scope.docs:
         raise InputError("Nothing to read; name files or folders with --docs")
     if to is not None:
@@ -139,8 +110,6 @@ def index(
             return corpus
 
         corpus = run_interruptible(prepare())
-    if corpus is None:
-        return EXIT_INTERRUPTED
     print(f"The index holds {corpus.size:,} passages from {len(corpus.files):,} files.")
     return 0
 
@@ -162,8 +131,6 @@ def _index_into(address: str, scope: "SearchScope", *, has_model: bool, rebuild:
                 rebuild=rebuild,
             )
         )
-    if result is None:
-        return EXIT_INTERRUPTED
     print(
         f"The collection holds {result.passages:,} passages from {result.files:,} files; "
         f"{result.read:,} were read now, {result.removed:,} removed."

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
 from suffice.errors import InputError, Unavailable
 
 if TYPE_CHECKING:
@@ -62,7 +61,6 @@ def serve(
     runs: _RunsOption = 32,
     runs_per_user: _RunsPerUserOption = 8,
     runs_overall: _RunsOverallOption = None,
-    debug: DebugOption = False,
 ) -> int:
     """Start the HTTP service with its web page.
 
@@ -113,7 +111,6 @@ def worker(
     check: Annotated[
         bool, typer.Option("--check", help="Only check that a worker on this machine is alive; status 4 if none is.")
     ] = False,
-    debug: DebugOption = False,
 ) -> None:
     """Work on the runs of a service that uses the same database and serves the same collections."""
     import asyncio

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption, JsonOption
+from suffice.cli.options import CommandGroup, JsonOption
 from suffice.cli.output import print_error
 
 if TYPE_CHECKING:
     from suffice.skills.load import SkillSet
     from suffice.skills.skill import Skill
 
-skills_app = typer.Typer(invoke_without_command=True)
+skills_app = CommandGroup(invoke_without_command=True)
 
 
 @skills_app.callback()
-def list_skills(context: typer.Context, as_json: JsonOption = False, debug: DebugOption = False) -> None:
+def list_skills(context: typer.Context, as_json: JsonOption = False) -> None:
     """List and show skills: ways of working such as /deep that a question can begin with.
 
     Your own are folders with a SKILL.md in ~/.config/suffice/skills/ or .suffice/skills/; see docs/skills.md.
@@ -41,7 +41,6 @@ def list_skills(context: typer.Context, as_json: JsonOption = False, debug: Debu
 def show(
     name: Annotated[str, typer.Argument(help="The name of the skill, with or without the slash.", metavar="NAME")],
     as_json: JsonOption = False,
-    debug: DebugOption = False,
 ) -> None:
     """Show where a skill acts, what it sets and what it tells the writer."""
     skill = _load().get(name.lstrip("/").lower())

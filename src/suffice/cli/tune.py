@@ -6,23 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from suffice.cli.options import (
-    OUTPUT,
-    DebugOption,
-    DocsOption,
-    JsonOption,
-    ModelOption,
-    QuietOption,
-    build_options,
-)
-from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.cli.options import OUTPUT, JsonOption, QuietOption, build_options, takes_options
+from suffice.errors import InputError
 from suffice.options import LIMITS, SEARCH
 
 if TYPE_CHECKING:
+    from suffice.options import RunOptions
     from suffice.tuning.tuner import Evaluate, TuningExperiment, TuningResult
-    from suffice.types import Report
 
 
+@takes_options("docs", "model")
 def tune(
     name: Annotated[
         str,
@@ -31,8 +24,6 @@ def tune(
     suite: Annotated[
         Path, typer.Option(help="The tasks: JSONL with question, answer and gold.", metavar="FILE", show_default=False)
     ],
-    docs: DocsOption = None,
-    model: ModelOption = None,
     scorer: Annotated[
         str,
         typer.Option(help="What counts: review, support, recall or f1.", metavar="NAME", rich_help_panel=SEARCH),
@@ -74,7 +65,7 @@ def tune(
     ] = Path("tuning"),
     as_json: JsonOption = False,
     quiet: QuietOption = False,
-    debug: DebugOption = False,
+    **given: Any,
 ) -> int:
     """Improve one prompt by experiments: keep a change only if it is a real gain.
 
@@ -91,11 +82,11 @@ def tune(
     read_built_in(name)
     tasks = load_suite(suite)
     score = get_scorer(scorer)
-    given = [(path.name, _read(path)) for path in candidates or ()]
-    planned = min(experiments, len(given)) if given else experiments
+    texts = [(path.name, _read(path)) for path in candidates or ()]
+    planned = min(experiments, len(texts)) if texts else experiments
     with Terminal(quiet=quiet).live_display() as terminal:
-        evaluate = _make_evaluate(name, docs, model, score, terminal.notify)
-        propose = propose_given(given) if given else propose_with_model(_choose_model(model, terminal.notify))
+        evaluate = _make_evaluate(name, build_options(**given), score, terminal.notify)
+        propose = propose_given(texts) if texts else propose_with_model(_choose_model(given["model"], terminal.notify))
 
         def report_experiment(experiment: "TuningExperiment") -> None:
             gain = experiment.development["gain"]
@@ -122,26 +113,20 @@ def tune(
             on_run=lambda runs: terminal.show_progress("tuning", runs, max_runs or 0),
         )
         result = run_interruptible(tuner.run())
-    if result is None:
-        return EXIT_INTERRUPTED
     _print_result(result, out, as_json)
     return 0
 
 
-def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: Any, notify: Any) -> "Evaluate":
+def _make_evaluate(name: str, options: "RunOptions", score: Any, notify: Any) -> "Evaluate":
     import asyncio
-    from contextlib import aclosing
 
     from suffice.api import prepare_run
-    from suffice.engine.pipeline import run_pipeline
+    from suffice.engine.pipeline import run_to_report
     from suffice.errors import SufficeError
-    from suffice.events import Finished
-    from suffice.options import RunOptions
     from suffice.prompts.base import override_prompts
     from suffice.tuning.suite import TuningTask
     from suffice.tuning.tuner import RunScore
 
-    options = build_options(docs=docs, model=model)
     preparing = asyncio.Lock()  # Runs that start together would wait for each other's update of the index.
     said: set[str] = set()
 
@@ -150,20 +135,14 @@ def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: 
             said.add(message)
             notify(message)
 
-    async def research(task: TuningTask, own: RunOptions) -> "Report":
-        async with preparing:
-            config = await prepare_run(task.question, own, notify_once)
-        async with aclosing(run_pipeline(config)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    return event.report
-        raise AssertionError("the last event of a run is Finished")
-
     async def evaluate(text: str, task: TuningTask, repeat: int) -> RunScore:
+        # Not kept: findings of the earlier runs of a task would make its later runs better.
+        own = replace(options, seed=repeat, auto_skills=False, keep=False)
         with override_prompts({name: text}):
             try:
-                # Not kept: findings of the earlier runs of a task would make its later runs better.
-                report = await research(task, replace(options, seed=repeat, auto_skills=False, keep=False))
+                async with preparing:
+                    config = await prepare_run(task.question, own, notify_once)
+                report = await run_to_report(config)
             except InputError:
                 raise
             except SufficeError:
