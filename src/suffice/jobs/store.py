@@ -7,17 +7,18 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import islice
 from typing import Any, Literal
 
+import msgspec
 import sqlalchemy as sa
 
 from suffice.jobs.api_keys import Quota
 from suffice.jobs.database import events, run_log, runs
 from suffice.settings import Retention
-from suffice.storage.findings import StoredFinding, decode_finding, encode_finding
+from suffice.storage.findings import StoredFinding
 
 RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED_STATUSES = ("done", "failed", "cancelled")
@@ -247,7 +248,7 @@ class RunStore:
             "owner": owner,
             "at": time.time(),
             "row": json.dumps(row, ensure_ascii=False),
-            "finding": None if finding is None else encode_finding(finding),
+            "finding": None if finding is None else msgspec.json.encode(finding).decode(),
         }
         with self.engine.begin() as connection:
             connection.execute(self._make_insert(run_log).on_conflict_do_nothing(), [values])
@@ -268,7 +269,8 @@ class RunStore:
         with self.engine.connect() as connection:
             rows = connection.execute(query.order_by(run_log.c.at.desc()))
             latest = list(islice((finding for finding, request in rows if accept(request)), MAX_FINDINGS))
-        return [decode_finding(encoded, number) for number, encoded in enumerate(reversed(latest), 1)]
+        found = [msgspec.json.decode(encoded, type=StoredFinding) for encoded in reversed(latest)]
+        return [replace(finding, id=number) for number, finding in enumerate(found, 1)]
 
     # -- deletion and export -------------------------------------------------------------------------------------------
 

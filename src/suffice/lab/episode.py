@@ -116,9 +116,10 @@ async def _record_round(
 async def _answer(run: RunState, model: Model) -> tuple[str, Usage, bool]:
     """Return the answer from what the memory holds, what it cost, and whether the call failed. It is not billed to the run."""
     tracked = UsageTrackingModel(model)
-    prompter = Prompter(tracked, run.budget, lambda event: None, run.error_log.append)
+    prompter = Prompter(tracked, run.budget, lambda event: None)
     memory: Any = run.memory
     answer = await prompter.try_ask(AnswerFromMemory(run.task, memory.render_for_answer()))
+    run.error_log += prompter.error_log
     return "" if answer is None else answer.text.strip(), tracked.total, answer is None
 
 

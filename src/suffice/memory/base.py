@@ -5,7 +5,7 @@ A memory is made by ``factory(task, evidence, context)``. It may use nothing els
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar
 
 from suffice.errors import InputError
 from suffice.memory.evidence import Evidence
@@ -54,8 +54,13 @@ class MemoryContext:
     limits: BeliefLimits = BeliefLimits()
 
 
-@runtime_checkable
 class Memory(Protocol):
+    """What every memory does.
+
+    A memory of facts may also have ``restore(facts)``, to start from those of an earlier run whose evidence has the same
+    handles, and ``render_text()``, which states facts and open questions as one text.
+    """
+
     async def update(self, round: Round) -> None:
         """Take in an accepted round. Rejected rounds are not passed to a memory."""
         ...
@@ -63,20 +68,6 @@ class Memory(Protocol):
     def render(self, budget: int) -> tuple[Note, ...]:
         """Return what is known, oldest first, in about ``budget`` tokens at most. The cost depends on ``budget`` only."""
         ...
-
-
-@runtime_checkable
-class RestorableMemory(Protocol):
-    """A memory of facts. It can start from those of an earlier run whose evidence has the same handles."""
-
-    def restore(self, facts: tuple[Note, ...]) -> None: ...
-
-
-@runtime_checkable
-class BeliefMemory(Protocol):
-    """A memory that states what it believes as one text: facts and open questions."""
-
-    def render_text(self) -> str: ...
 
 
 MemoryFactory = Callable[[str, Evidence, MemoryContext], Memory]

@@ -23,7 +23,7 @@ from suffice.errors import InputError
 from suffice.events import Event, Finished, SearchStopped, Started, serialize_event
 from suffice.storage.findings import FindingStore
 from suffice.storage.report_json import dumps, loads
-from suffice.types import BELIEF_KIND, Note, Passage, Place, PriorRun, Report
+from suffice.types import BELIEF_KIND, Note, Passage, PriorRun, Report
 
 LOG_FILE, RUNS_DIR = "runs.jsonl", "runs"
 EVENTS_FILE, REPORT_FILE = "events.jsonl", "report.json"
@@ -204,17 +204,19 @@ def load_prior_run(folder: Path) -> PriorRun:
 
 def build_prior_run(run: str, events: Iterable[Mapping[str, Any]]) -> PriorRun:
     """Return what a follow-up run builds on: the evidence of accepted rounds, the last belief, and the queries."""
+    from msgspec import convert
+
     task, evidence, belief, queries = "", dict[str, Passage](), tuple[Note, ...](), dict[str, None]()
     for event in events:
         if event["type"] == "started":
             task = event["task"]
         elif event["type"] == "continued":
             prior = event["earlier"]
-            evidence |= {found["id"]: _parse_passage(found) for found in prior["evidence"]}
+            evidence |= {found["id"]: convert(found, Passage) for found in prior["evidence"]}
             belief = tuple(_parse_note(note) for note in prior["belief"])
             queries |= dict.fromkeys(prior["asked"])
         elif event["type"] == "round" and event["accepted"]:
-            evidence |= {found["id"]: _parse_passage(found) for found in event["passages"] if found["new"]}
+            evidence |= {found["id"]: convert(found, Passage) for found in event["passages"] if found["new"]}
             belief = tuple(_parse_note(note) for note in event["belief"]["notes"] if note.get("kind") == BELIEF_KIND)
             queries |= dict.fromkeys(event["queries"])
     return PriorRun(run, task, tuple(evidence.values()), belief, tuple(queries))
@@ -266,26 +268,6 @@ def _list_run_dirs(folder: Path) -> list[Path]:
 def _open_private(path: Path) -> TextIO:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     return open(descriptor, "w", encoding="utf-8", errors="backslashreplace")
-
-
-def _parse_passage(found: dict[str, Any]) -> Passage:
-    place = found["place"]
-    lines = place.get("lines")
-    return Passage(
-        found["id"],
-        found["text"],
-        found["title"],
-        Place(
-            place["path"],
-            (lines[0], lines[1]) if lines else None,
-            place["page"],
-            place["record"],
-            place["exact"],
-            place.get("section"),
-        ),
-        found["kind"],
-        found["score"],
-    )
 
 
 def _parse_note(note: dict[str, Any]) -> Note:
