@@ -9,10 +9,8 @@ score.drop                                       how far this round's best score
 evidence.chars                                   characters of evidence before this round
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Set
-from itertools import product
 
 from suffice.measure.richness import SightingCounter
 from suffice.meters.base import MeterContext, Moment, RoundView
@@ -21,9 +19,6 @@ from suffice.text.tokens import tokenize, word_set
 from suffice.types import Readings
 
 _MIN_ROUNDS = 2  # One round finds everything once, so it tells nothing about what is left.
-_LATIN = re.compile(
-    r"[\x00-\u024f\u2010-\u2044]*"
-)  # In other scripts an index may split words differently than `tokenize`.
 
 
 class UnseenMeter:
@@ -129,28 +124,18 @@ class ResidualMeter:
         self._unmatched = set[str]().union(*(part.stems for part in parts))
         self._is_unmeasurable = not self._total
         self._seen_words: set[str] = set()
-        # A word and its stem begin with the same two letters, except ``dying``, whose stem is ``die``: i and y count as one.
-        folded = {stem[:2].replace("y", "i") for stem in self._unmatched}
-        self._prefixes = {
-            "".join(pair) for stem in folded for pair in product(*("iy" if c == "i" else c for c in stem))
-        }
 
     def read(self, view: RoundView) -> Readings:
         for hit in view.new:
             if hit.text is None:
                 self._is_unmeasurable = True
-            elif self._unmatched and (words := self._select_candidate_words(hit.title or "", hit.text)):
-                self._unmatched.difference_update(stem_words(words))
+            elif self._unmatched:
+                text = f"{hit.title or ''} {hit.text}"
+                new = word_set(text) - self._seen_words
+                self._seen_words |= new
+                # In other scripts an index may split words differently than ``word_set``.
+                self._unmatched.difference_update(stem_words(" ".join(new) if text.isascii() else text))
         return {"question.residual": None if self._is_unmeasurable else len(self._unmatched) / self._total}
-
-    def _select_candidate_words(self, title: str, text: str) -> str:
-        """Return the words to stem: in Latin script only those that may match a word of the question and are new."""
-        if not all(part.isascii() or _LATIN.fullmatch(part) for part in (title, text)):
-            return f"{title} {text}"
-        new = (word_set(text) - self._seen_words) | (word_set(title) - self._seen_words)
-        self._seen_words |= new
-        prefixes = self._prefixes
-        return " ".join(word for word in new if word[:2] in prefixes or "_" in word or not word.isascii())
 
 
 class ScoreDropMeter:

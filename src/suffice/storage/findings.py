@@ -123,8 +123,10 @@ class FindingStore:
                 "SELECT id, run, task, title, narrative, facts, score FROM findings ORDER BY id"
             ).fetchall()
         return [
-            StoredFinding(*fields, tuple(StoredFact(text, tuple(own)) for text, own in json.loads(facts)), score)
-            for *fields, facts, score in rows
+            StoredFinding(
+                *row[:5], facts=tuple(StoredFact(text, tuple(own)) for text, own in json.loads(row[5])), score=row[6]
+            )
+            for row in rows
         ]
 
     @contextmanager
