@@ -8,20 +8,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
-
-import typer
+from typing import TYPE_CHECKING, Any, TextIO
 
 from suffice import settings
 from suffice.cli.options import (
+    HELP_ALL,
+    JSON,
+    OUT,
     OUTPUT,
-    HelpAllOption,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    TraceOption,
-    VerboseOption,
+    QUIET,
+    TRACE,
+    VERBOSE,
+    argument,
     build_options,
+    flag,
     is_switched_off,
     takes_options,
 )
@@ -48,36 +48,26 @@ suffice ask "/timeline How did the project start?" --docs minutes/
 
 @takes_options(*(name for name, option in OPTIONS.items() if option.group))
 def ask(
-    question: Annotated[
-        str,
-        typer.Argument(
-            help="What you want to know. It may begin with skills such as /deep ('suffice skills' lists them) and end with "
-            "'… and save it to FILE.md'.",
-            metavar="QUESTION",
-        ),
-    ],
-    out: OutOption = None,
-    as_json: JsonOption = False,
-    trace: TraceOption = None,
-    keep: Annotated[
-        bool,
-        typer.Option(
-            "--keep/--no-keep",
-            help="Store this run on this machine ('suffice runs' lists stored runs).",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = True,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Only print what the run would probably cost: calls, tokens and price. Nothing is asked or searched.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    help_all: HelpAllOption = False,
+    question: str = argument(
+        ...,
+        "What you want to know. It may begin with skills such as /deep ('suffice skills' lists them) and end with "
+        "'… and save it to FILE.md'.",
+        "QUESTION",
+    ),
+    out: list[Path] | None = OUT,
+    as_json: bool = JSON,
+    trace: Path | None = TRACE,
+    keep: bool = flag(
+        True, "Store this run on this machine ('suffice runs' lists stored runs).", OUTPUT, "--keep/--no-keep"
+    ),
+    dry_run: bool = flag(
+        False,
+        "Only print what the run would probably cost: calls, tokens and price. Nothing is asked or searched.",
+        OUTPUT,
+    ),
+    quiet: bool = QUIET,
+    verbose: bool = VERBOSE,
+    help_all: bool = HELP_ALL,
     **given: Any,
 ) -> int:
     """Answer a question from documents or the web, with citations.
@@ -112,14 +102,11 @@ def _print_estimate(question: str, options: RunOptions, *, as_json: bool) -> int
 
 
 def resume(
-    run: Annotated[
-        str | None,
-        typer.Argument(help="The run to continue. Without it, list the runs that can be continued.", metavar="RUN"),
-    ] = None,
-    out: OutOption = None,
-    as_json: JsonOption = False,
-    trace: TraceOption = None,
-    quiet: QuietOption = False,
+    run: str | None = argument(None, "The run to continue. Without it, list the runs that can be continued.", "RUN"),
+    out: list[Path] | None = OUT,
+    as_json: bool = JSON,
+    trace: Path | None = TRACE,
+    quiet: bool = QUIET,
 ) -> int:
     """Continue a run that was interrupted, without paying again.
 

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from suffice import settings
-from suffice.cli.options import OUTPUT, PLAIN_ALPHA_HELP, JsonOption, build_options, takes_options
+from suffice.cli.options import JSON, OUTPUT, PLAIN_ALPHA_HELP, argument, build_options, flag, takes_options
 from suffice.cli.output import print_error, print_note
 from suffice.errors import InputError
 from suffice.options import SEARCH
@@ -51,60 +49,44 @@ class OutputFormat(Enum):
 
 @takes_options("docs", "include", "exclude", "alpha", alpha=PLAIN_ALPHA_HELP)
 def check(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            help="Markdown, plain text, HTML, PDF or Word; '-' reads standard input.",
-            metavar="FILE…",
-            show_default=False,
-        ),
-    ],
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Let this language model check all claims together with the passages found for them; names as for "
-            "'suffice ask'. Without this option no text leaves this machine, whatever the environment sets.",
-            metavar="PROVIDER:NAME",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    fix: Annotated[
-        Path | None,
-        typer.Option(
-            "--fix",
-            help="Write the mended text there: claims that the sources do not support are left out. For several files, "
-            "name a folder; '-' writes to standard output. The text of an HTML, PDF or Word file is written as Markdown.",
-            metavar="OUT",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    output: Annotated[
-        OutputFormat,
-        typer.Option(
-            "--format",
-            help="text, json, sarif (SARIF 2.1.0, for code scanning) or github (annotations of a workflow).",
-            metavar="FORMAT",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = OutputFormat.TEXT,
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            help="Findings that are in this file do not count: a receipt, or what --format json printed before.",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    receipt: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep verdicts, quotes and hashes of their sources there; the next check reads only what changed and "
-            "says which verdicts did. 'suffice recheck FILE' compares the sources alone.",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    as_json: JsonOption = False,
+    files: list[str] = argument(
+        ..., "Markdown, plain text, HTML, PDF or Word; '-' reads standard input.", "FILE…", show_default=False
+    ),
+    model: str | None = flag(
+        None,
+        "Let this language model check all claims together with the passages found for them; names as for "
+        "'suffice ask'. Without this option no text leaves this machine, whatever the environment sets.",
+        SEARCH,
+        metavar="PROVIDER:NAME",
+    ),
+    fix: Path | None = flag(
+        None,
+        "Write the mended text there: claims that the sources do not support are left out. For several files, "
+        "name a folder; '-' writes to standard output. The text of an HTML, PDF or Word file is written as Markdown.",
+        OUTPUT,
+        metavar="OUT",
+    ),
+    output: OutputFormat = flag(
+        OutputFormat.TEXT,
+        "text, json, sarif (SARIF 2.1.0, for code scanning) or github (annotations of a workflow).",
+        OUTPUT,
+        "--format",
+        "FORMAT",
+    ),
+    baseline: Path | None = flag(
+        None,
+        "Findings that are in this file do not count: a receipt, or what --format json printed before.",
+        OUTPUT,
+        metavar="FILE",
+    ),
+    receipt: Path | None = flag(
+        None,
+        "Keep verdicts, quotes and hashes of their sources there; the next check reads only what changed and "
+        "says which verdicts did. 'suffice recheck FILE' compares the sources alone.",
+        OUTPUT,
+        metavar="FILE",
+    ),
+    as_json: bool = JSON,
     **given: Any,
 ) -> int:
     """Check the claims of texts against your documents.

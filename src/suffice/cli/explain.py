@@ -1,11 +1,10 @@
 """``suffice explain``: say why a run stopped, and where another gate would have stopped it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from suffice import settings
+from suffice.cli.options import argument, flag
 from suffice.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,20 +13,14 @@ if TYPE_CHECKING:
 
 
 def explain(
-    trace: Annotated[
-        str,
-        typer.Argument(
-            help="A file written by --trace, or a stored run ('last' is the newest; 'suffice runs' lists them).",
-            metavar="TRACE|RUN",
-        ),
-    ],
-    stop: Annotated[
-        str | None,
-        typer.Option(
-            help="Also show where this stop rule would have ended the run and what it would have missed.",
-            metavar="EXPR",
-        ),
-    ] = None,
+    trace: str = argument(
+        ...,
+        "A file written by --trace, or a stored run ('last' is the newest; 'suffice runs' lists them).",
+        "TRACE|RUN",
+    ),
+    stop: str | None = flag(
+        None, "Also show where this stop rule would have ended the run and what it would have missed.", metavar="EXPR"
+    ),
 ) -> None:
     """Say why a run stopped, and compare another stop rule."""
     from suffice.cli.terminal import print_stop

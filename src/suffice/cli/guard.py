@@ -1,11 +1,8 @@
 """``suffice guard``: tell another agent when its searches bring nothing new."""
 
 import json
-from typing import Annotated
 
-import typer
-
-from suffice.cli.options import CommandGroup, JsonOption
+from suffice.cli.options import JSON, CommandGroup, argument
 
 guard_app = CommandGroup(help="Tell another agent when its searches bring nothing new.", no_args_is_help=True)
 
@@ -23,11 +20,8 @@ def hook() -> int:
 
 @guard_app.command()
 def report(
-    session: Annotated[
-        str | None,
-        typer.Argument(help="The id of a session, or its beginning. Default: the latest.", metavar="SESSION"),
-    ] = None,
-    as_json: JsonOption = False,
+    session: str | None = argument(None, "The id of a session, or its beginning. Default: the latest.", "SESSION"),
+    as_json: bool = JSON,
 ) -> None:
     """Show what was watched in a session, and where it could have stopped."""
     from suffice.guard import describe_session, find_session, get_state_folder, read_looks

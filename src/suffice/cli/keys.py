@@ -1,11 +1,9 @@
 """``suffice keys``: manage who may use the service."""
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from suffice import settings
-from suffice.cli.options import CommandGroup
+from suffice.cli.options import CommandGroup, argument, flag
 
 if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore, Quota
@@ -15,17 +13,11 @@ keys_app = CommandGroup(help="Manage the API keys of 'suffice serve'.", no_args_
 
 @keys_app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="The person or program that will use the key.", metavar="NAME")],
-    active: Annotated[
-        int, typer.Option(help="Runs that may be queued or running at the same time.", metavar="N", min=1)
-    ] = 20,
-    per_minute: Annotated[int, typer.Option(help="Runs that may be started per minute.", metavar="N", min=1)] = 60,
-    max_cost: Annotated[
-        float | None, typer.Option(help="US dollars that one run may cost.", metavar="USD", min=0.0001)
-    ] = None,
-    searches_per_minute: Annotated[
-        int, typer.Option(help="Searches that may be made per minute.", metavar="N", min=1)
-    ] = 600,
+    name: str = argument(..., "The person or program that will use the key.", "NAME"),
+    active: int = flag(20, "Runs that may be queued or running at the same time.", metavar="N", min=1),
+    per_minute: int = flag(60, "Runs that may be started per minute.", metavar="N", min=1),
+    max_cost: float | None = flag(None, "US dollars that one run may cost.", metavar="USD", min=0.0001),
+    searches_per_minute: int = flag(600, "Searches that may be made per minute.", metavar="N", min=1),
 ) -> None:
     """Create a key and show it once.
 
@@ -60,7 +52,7 @@ def list_keys() -> None:
 
 @keys_app.command()
 def revoke(
-    key: Annotated[str, typer.Argument(help="The key's id, as 'suffice keys list' shows it.", metavar="ID")],
+    key: str = argument(..., "The key's id, as 'suffice keys list' shows it.", "ID"),
 ) -> None:
     """Revoke a key: the service rejects it from now on."""
     from suffice.cli.terminal import Terminal

@@ -1,11 +1,9 @@
 """``suffice mcp``: offer research as tools to other agents (Model Context Protocol)."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from suffice.cli.options import build_options, takes_options
+from suffice.cli.options import build_options, flag, takes_options
 from suffice.errors import InputError
 
 # Requests come from standard input, so documents cannot.
@@ -14,21 +12,15 @@ _DOCS_HELP = "Search this file, folder or address (postgres://HOST/DATABASE/COLL
 
 @takes_options("docs", "include", "exclude", "web", "providers", "alpha", "model", docs=_DOCS_HELP)
 def mcp(
-    port: Annotated[
-        int | None,
-        typer.Option(
-            help="Serve streamable HTTP on this port, instead of standard input and output.",
-            metavar="PORT",
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            help="Address to listen on for HTTP. Where a key exists ('suffice keys create'), clients need one as their bearer "
-            "token; beyond this machine one must exist.",
-            metavar="HOST",
-        ),
-    ] = "127.0.0.1",
+    port: int | None = flag(
+        None, "Serve streamable HTTP on this port, instead of standard input and output.", metavar="PORT"
+    ),
+    host: str = flag(
+        "127.0.0.1",
+        "Address to listen on for HTTP. Where a key exists ('suffice keys create'), clients need one as their bearer "
+        "token; beyond this machine one must exist.",
+        metavar="HOST",
+    ),
     **given: Any,
 ) -> int:
     """Offer research as tools to other agents over MCP.

@@ -5,11 +5,9 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from suffice.cli.options import OUTPUT, QuietOption, build_options, takes_options
+from suffice.cli.options import OUTPUT, QUIET, argument, build_options, flag, takes_options
 from suffice.cli.output import print_error, render_report, write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
 from suffice.options import LIMITS, SOURCES
@@ -27,29 +25,13 @@ INDEX_NAME = "index.json"
     max_cost_usd="Spend at most this many US dollars on each topic.",
 )
 def mine(
-    topics: Annotated[
-        list[str] | None, typer.Argument(help="The topics or questions.", metavar="TOPIC…", show_default=False)
-    ] = None,
-    topics_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--topics", help="Read the topics from this file, one a line.", metavar="FILE", rich_help_panel=SOURCES
-        ),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="The folder of the pages.", metavar="DIR", rich_help_panel=OUTPUT)] = Path(
-        "reference"
+    topics: list[str] | None = argument(None, "The topics or questions.", "TOPIC…", show_default=False),
+    topics_file: Path | None = flag(None, "Read the topics from this file, one a line.", SOURCES, "--topics", "FILE"),
+    out: Path = flag(Path("reference"), "The folder of the pages.", OUTPUT, metavar="DIR"),
+    max_age: float = flag(
+        30, "Research a topic again when its page is older than this.", LIMITS, metavar="DAYS", min=0
     ),
-    max_age: Annotated[
-        float,
-        typer.Option(
-            "--max-age",
-            help="Research a topic again when its page is older than this.",
-            metavar="DAYS",
-            min=0,
-            rich_help_panel=LIMITS,
-        ),
-    ] = 30,
-    quiet: QuietOption = False,
+    quiet: bool = QUIET,
     **given: Any,
 ) -> int:
     """Research topics deeply and keep a reference page with sources for each.

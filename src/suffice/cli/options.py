@@ -6,12 +6,11 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
 from functools import wraps
-from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.models import OptionInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from suffice.options import ANSWER, LIMITS, LIST_OPTIONS, OPTIONS, SEARCH, RunOptions
 
@@ -34,6 +33,18 @@ def _find_installed(option: str) -> Sequence[str]:
     if option == "interventions":
         return INTERVENTIONS
     return list_strategies() if option == "strategy" else list_plugins(_PLUGIN_GROUPS[option])
+
+
+def flag(
+    default: Any, help: str, panel: str | None = None, flags: str = "", metavar: str | None = None, **rest: Any
+) -> Any:
+    """Declare an option of a command. Its flag is ``--name``, unless ``flags`` names others."""
+    return typer.Option(default, *flags.split(), help=help, rich_help_panel=panel, metavar=metavar, **rest)
+
+
+def argument(default: Any, help: str, metavar: str, **rest: Any) -> Any:
+    """Declare an argument of a command. One without a default has ``...``."""
+    return typer.Argument(default, help=help, metavar=metavar, **rest)
 
 
 def _make_flag(name: str, help: str | None) -> OptionInfo:
@@ -59,30 +70,13 @@ def is_switched_off(name: str) -> bool:
     return any(flag.startswith("--no-") for flag in OPTIONS[name].flags)
 
 
-OutOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="Write the report to this file, as its ending says (.md, .html, .json). Repeatable.",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-    ),
-]
-TraceOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Write every event of the run to this file, one JSON object per line.",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.", rich_help_panel=OUTPUT)]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.", rich_help_panel=OUTPUT)]
-VerboseOption = Annotated[
-    bool,
-    typer.Option(
-        "--verbose", "-v", help="Also show the parts of the run, every round and what was used.", rich_help_panel=OUTPUT
-    ),
-]
+OUT = flag(
+    None, "Write the report to this file, as its ending says (.md, .html, .json). Repeatable.", OUTPUT, metavar="FILE"
+)
+TRACE = flag(None, "Write every event of the run to this file, one JSON object per line.", OUTPUT, metavar="FILE")
+JSON = flag(False, "Print JSON to standard output.", OUTPUT, "--json")
+QUIET = flag(False, "Do not show progress.", OUTPUT, "--quiet -q")
+VERBOSE = flag(False, "Also show the parts of the run, every round and what was used.", OUTPUT, "--verbose -v")
 
 
 def _show_full_help(ctx: typer.Context, value: bool) -> None:
@@ -92,9 +86,7 @@ def _show_full_help(ctx: typer.Context, value: bool) -> None:
         raise typer.Exit
 
 
-HelpAllOption = Annotated[
-    bool, typer.Option("--help-all", callback=_show_full_help, is_eager=True, help="Explain every option.")
-]
+HELP_ALL = flag(False, "Explain every option.", flags="--help-all", callback=_show_full_help, is_eager=True)
 
 
 def takes_options(*names: str, **helps: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -103,10 +95,10 @@ def takes_options(*names: str, **helps: str) -> Callable[[Callable[..., int]], C
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         signature = inspect.signature(command, eval_str=True)
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        required = [each for each in own if each.default is each.empty]
+        arguments = [each for each in own if isinstance(each.default, ArgumentInfo)]
         flags = [_make_parameter(each, helps.get(each.name)) for each in fields(RunOptions) if each.name in names]
-        keywords = [each.replace(kind=each.KEYWORD_ONLY) for each in own if each not in required]
-        vars(command)["__signature__"] = signature.replace(parameters=[*required, *flags, *keywords])
+        keywords = [each.replace(kind=each.KEYWORD_ONLY) for each in own if each not in arguments]
+        vars(command)["__signature__"] = signature.replace(parameters=[*arguments, *flags, *keywords])
         return command
 
     return decorate
@@ -158,8 +150,8 @@ def _add_debug(command: _Function) -> _Function:
         return command(*args, **named)
 
     signature = inspect.signature(command, eval_str=True)
-    flag = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-    own = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=flag)
+    declared = flag(False, "Show the traceback of an error.", flags="--debug")
+    own = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=declared, annotation=bool)
     vars(call)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), own])
     return cast(_Function, call)
 

@@ -3,24 +3,19 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from suffice import settings
+from suffice.cli.options import argument
 
 if TYPE_CHECKING:
     from suffice.claims.receipts import RecheckedClaim
 
 
 def recheck(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="A file that 'suffice check --receipt' wrote, or a stored run ('last' is the newest).",
-            metavar="RUN|RECEIPT",
-        ),
-    ],
+    target: str = argument(
+        ..., "A file that 'suffice check --receipt' wrote, or a stored run ('last' is the newest).", "RUN|RECEIPT"
+    ),
 ) -> int:
     """Find the claims whose sources changed, moved or vanished.
 

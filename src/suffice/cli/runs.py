@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from suffice import settings
-from suffice.cli.options import CommandGroup, JsonOption
+from suffice.cli.options import JSON, CommandGroup, argument, flag
 from suffice.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 runs_app = CommandGroup(invoke_without_command=True)
 memory_app = CommandGroup(help="Search and delete what earlier runs found out.", no_args_is_help=True)
 
-_RunArgument = Annotated[
-    str, typer.Argument(help="The run's id, the first characters of it, or 'last'.", metavar="RUN")
-]
+_RUN = argument(..., "The run's id, the first characters of it, or 'last'.", "RUN")
 
 
 @runs_app.callback()
 def list_runs(
     context: typer.Context,
-    number: Annotated[int, typer.Option("-n", help="How many runs to list.", metavar="N", min=1)] = 20,
-    as_json: JsonOption = False,
+    number: int = flag(20, "How many runs to list.", flags="-n", metavar="N", min=1),
+    as_json: bool = JSON,
 ) -> None:
     """List, show, export and delete stored runs.
 
@@ -45,7 +43,7 @@ def list_runs(
 
 
 @runs_app.command()
-def show(run: _RunArgument, as_json: JsonOption = False) -> None:
+def show(run: str = _RUN, as_json: bool = JSON) -> None:
     """Show the report of a run."""
     from suffice.cli.output import render_report
     from suffice.cli.terminal import print_report
@@ -62,13 +60,8 @@ def show(run: _RunArgument, as_json: JsonOption = False) -> None:
 
 @runs_app.command()
 def export(
-    run: _RunArgument,
-    out: Annotated[
-        Path,
-        typer.Argument(
-            help="The file to write: .md, .html or .json for the report, .jsonl for the trace.", metavar="FILE"
-        ),
-    ],
+    run: str = _RUN,
+    out: Path = argument(..., "The file to write: .md, .html or .json for the report, .jsonl for the trace.", "FILE"),
 ) -> None:
     """Write a run's report or trace to a file."""
     from suffice.cli.output import validate_report_path, write_file, write_report
@@ -84,10 +77,8 @@ def export(
 
 @runs_app.command()
 def delete(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Ids of runs, or their first characters.", metavar="RUN...")
-    ] = None,
-    delete_all: Annotated[bool, typer.Option("--all", help="Delete all runs.")] = False,
+    names: list[str] | None = argument(None, "Ids of runs, or their first characters.", "RUN..."),
+    delete_all: bool = flag(False, "Delete all runs.", flags="--all"),
 ) -> None:
     """Delete runs: their trace, report, log line and findings."""
     from suffice.storage.runs import delete_runs, find_run_dir, list_unfinished_runs, read_log
@@ -110,8 +101,8 @@ def delete(
 
 @memory_app.command()
 def search(
-    text: Annotated[str, typer.Argument(help="What to look for. Without it, show all findings.", metavar="TEXT")] = "",
-    as_json: JsonOption = False,
+    text: str = argument("", "What to look for. Without it, show all findings.", "TEXT"),
+    as_json: bool = JSON,
 ) -> None:
     """Show findings of earlier runs, with their sources."""
     findings = _open_findings().search(text)
@@ -130,10 +121,8 @@ def search(
 
 @memory_app.command()
 def forget(
-    numbers: Annotated[
-        list[int] | None, typer.Argument(help="The numbers that 'suffice memory search' shows.", metavar="ID...")
-    ] = None,
-    forget_all: Annotated[bool, typer.Option("--all", help="Delete all findings.")] = False,
+    numbers: list[int] | None = argument(None, "The numbers that 'suffice memory search' shows.", "ID..."),
+    forget_all: bool = flag(False, "Delete all findings.", flags="--all"),
 ) -> None:
     """Delete findings."""
     if forget_all == bool(numbers):

@@ -3,12 +3,10 @@
 import json
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from suffice import settings
-from suffice.cli.options import PLAIN_ALPHA_HELP, JsonOption, build_options, takes_options
+from suffice.cli.options import JSON, PLAIN_ALPHA_HELP, argument, build_options, flag, takes_options
 from suffice.cli.output import print_error
 from suffice.errors import InputError
 
@@ -27,8 +25,8 @@ class IndexVectors(Enum):
 
 @takes_options("docs", "web", "providers", "include", "exclude", "k", "alpha", alpha=PLAIN_ALPHA_HELP)
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for.", metavar="QUERY")],
-    as_json: JsonOption = False,
+    query: str = argument(..., "What to look for.", "QUERY"),
+    as_json: bool = JSON,
     **given: Any,
 ) -> int:
     """Run one search and show the passages it finds.
@@ -62,23 +60,19 @@ def search(
 
 @takes_options("docs", "include", "exclude")
 def index(
-    paths: Annotated[list[str] | None, typer.Argument(help="The same as --docs.", metavar="PATH")] = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            help="Write into this collection instead of the index on this machine; several workers may do so at once. "
-            "It is then searched with --docs and the same address.",
-            metavar="postgres://HOST/DATABASE/COLLECTION",
-        ),
-    ] = None,
-    vectors: Annotated[
-        IndexVectors,
-        typer.Option(
-            help="With --to: store the vectors of the embedding model, or static ones, which take a hundredth of the time "
-            "and leave the model's work to the time of the question."
-        ),
-    ] = IndexVectors.MODEL,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="With --to: make the collection anew.")] = False,
+    paths: list[str] | None = argument(None, "The same as --docs.", "PATH"),
+    to: str | None = flag(
+        None,
+        "Write into this collection instead of the index on this machine; several workers may do so at once. "
+        "It is then searched with --docs and the same address.",
+        metavar="postgres://HOST/DATABASE/COLLECTION",
+    ),
+    vectors: IndexVectors = flag(
+        IndexVectors.MODEL,
+        "With --to: store the vectors of the embedding model, or static ones, which take a hundredth of the time "
+        "and leave the model's work to the time of the question.",
+    ),
+    rebuild: bool = flag(False, "With --to: make the collection anew."),
     **given: Any,
 ) -> int:
     """Read documents into the search index ahead of time.

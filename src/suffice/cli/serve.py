@@ -1,66 +1,46 @@
 """``suffice serve`` and ``suffice worker``: the HTTP service, and further processes that work on its runs."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from suffice import settings
+from suffice.cli.options import flag
 from suffice.errors import InputError, Unavailable
 
 if TYPE_CHECKING:
     from suffice.jobs.worker import Worker
 
-_CollectionsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--docs",
-        help="A file, a folder or the address of a corpus (postgres://…) that requests may search by this name; without NAME, "
-        "'default'. Repeatable.",
-        metavar="NAME=PATH|PATH",
-    ),
-]
-_RunsOption = Annotated[int, typer.Option(help="Runs that this process works on at the same time.", metavar="N", min=1)]
-_RunsPerUserOption = Annotated[
-    int,
-    typer.Option(
-        help="Runs of one user that are worked on at the same time by all workers with these --docs.",
-        metavar="N",
-        min=1,
-    ),
-]
-_RunsOverallOption = Annotated[
-    int | None,
-    typer.Option(
-        help="Runs that all workers with these --docs work on at the same time. Default: no limit.", metavar="N", min=1
-    ),
-]
+_COLLECTIONS = flag(
+    None,
+    "A file, a folder or the address of a corpus (postgres://…) that requests may search by this name; without NAME, "
+    "'default'. Repeatable.",
+    metavar="NAME=PATH|PATH",
+)
+_RUNS = flag(32, "Runs that this process works on at the same time.", metavar="N", min=1)
+_RUNS_PER_USER = flag(
+    8, "Runs of one user that are worked on at the same time by all workers with these --docs.", metavar="N", min=1
+)
+_RUNS_OVERALL = flag(
+    None, "Runs that all workers with these --docs work on at the same time. Default: no limit.", metavar="N", min=1
+)
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.", metavar="HOST")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(help="Port to listen on; 0 picks a free one.", metavar="PORT", min=0, max=65535)
-    ] = 8080,
-    docs: _CollectionsOption = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A model that requests may choose, as for 'suffice ask'. Repeatable; the first is the default.",
-            metavar="NAME",
-        ),
-    ] = None,
-    web: Annotated[bool, typer.Option("--web", help="Allow requests to search the web.")] = False,
-    orders_only: Annotated[
-        bool,
-        typer.Option(
-            "--orders-only",
-            help="Only accept requests; 'suffice worker' processes on the same Postgres database run them.",
-        ),
-    ] = False,
-    runs: _RunsOption = 32,
-    runs_per_user: _RunsPerUserOption = 8,
-    runs_overall: _RunsOverallOption = None,
+    host: str = flag("127.0.0.1", "Address to listen on.", metavar="HOST"),
+    port: int = flag(8080, "Port to listen on; 0 picks a free one.", metavar="PORT", min=0, max=65535),
+    docs: list[str] | None = _COLLECTIONS,
+    model: list[str] | None = flag(
+        None,
+        "A model that requests may choose, as for 'suffice ask'. Repeatable; the first is the default.",
+        metavar="NAME",
+    ),
+    web: bool = flag(False, "Allow requests to search the web."),
+    orders_only: bool = flag(
+        False, "Only accept requests; 'suffice worker' processes on the same Postgres database run them."
+    ),
+    runs: int = _RUNS,
+    runs_per_user: int = _RUNS_PER_USER,
+    runs_overall: int | None = _RUNS_OVERALL,
 ) -> int:
     """Start the HTTP service with its web page.
 
@@ -104,13 +84,11 @@ def serve(
 
 
 def worker(
-    docs: _CollectionsOption = None,
-    runs: _RunsOption = 32,
-    runs_per_user: _RunsPerUserOption = 8,
-    runs_overall: _RunsOverallOption = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only check that a worker on this machine is alive; status 4 if none is.")
-    ] = False,
+    docs: list[str] | None = _COLLECTIONS,
+    runs: int = _RUNS,
+    runs_per_user: int = _RUNS_PER_USER,
+    runs_overall: int | None = _RUNS_OVERALL,
+    check: bool = flag(False, "Only check that a worker on this machine is alive; status 4 if none is."),
 ) -> None:
     """Work on the runs of a service that uses the same database and serves the same collections."""
     import asyncio

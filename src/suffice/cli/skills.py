@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from suffice import settings
-from suffice.cli.options import CommandGroup, JsonOption
+from suffice.cli.options import JSON, CommandGroup, argument
 from suffice.cli.output import print_error
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ skills_app = CommandGroup(invoke_without_command=True)
 
 
 @skills_app.callback()
-def list_skills(context: typer.Context, as_json: JsonOption = False) -> None:
+def list_skills(context: typer.Context, as_json: bool = JSON) -> None:
     """List and show skills: ways of working such as /deep that a question can begin with.
 
     Your own are folders with a SKILL.md in ~/.config/suffice/skills/ or .suffice/skills/; see docs/skills.md.
@@ -39,8 +39,8 @@ def list_skills(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @skills_app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="The name of the skill, with or without the slash.", metavar="NAME")],
-    as_json: JsonOption = False,
+    name: str = argument(..., "The name of the skill, with or without the slash.", "NAME"),
+    as_json: bool = JSON,
 ) -> None:
     """Show where a skill acts, what it sets and what it tells the writer."""
     skill = _load().get(name.lstrip("/").lower())

@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from suffice.cli.options import OUTPUT, JsonOption, QuietOption, build_options, takes_options
+from suffice.cli.options import JSON, OUTPUT, QUIET, argument, build_options, flag, takes_options
 from suffice.errors import InputError
 from suffice.options import LIMITS, SEARCH
 
@@ -17,54 +15,30 @@ if TYPE_CHECKING:
 
 @takes_options("docs", "model")
 def tune(
-    name: Annotated[
-        str,
-        typer.Argument(help="The prompt to tune, such as writing/prose ('suffice prompts list').", metavar="PROMPT"),
-    ],
-    suite: Annotated[
-        Path, typer.Option(help="The tasks: JSONL with question, answer and gold.", metavar="FILE", show_default=False)
-    ],
-    scorer: Annotated[
-        str,
-        typer.Option(help="What counts: review, support, recall or f1.", metavar="NAME", rich_help_panel=SEARCH),
-    ] = "support",
-    candidates: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--candidate",
-            help="Try the text of this file instead of asking the model for changes. Repeatable.",
-            metavar="FILE",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    experiments: Annotated[
-        int, typer.Option(help="Experiments at most.", metavar="N", min=1, rich_help_panel=LIMITS)
-    ] = 5,
-    repeats: Annotated[
-        int, typer.Option(help="Runs of each task with each text.", metavar="N", min=2, rich_help_panel=LIMITS)
-    ] = 2,
-    max_runs: Annotated[
-        int | None, typer.Option(help="Runs at most.", metavar="N", min=1, rich_help_panel=LIMITS)
-    ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="US dollars at most.", metavar="USD", min=0, rich_help_panel=LIMITS)
-    ] = None,
-    max_seconds: Annotated[
-        float | None, typer.Option(help="Seconds at most.", metavar="S", min=1, rich_help_panel=LIMITS)
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option(help="Runs at the same time.", metavar="N", min=1, rich_help_panel=LIMITS)
-    ] = 1,
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="The folder for the log and the best text. Started again with it, a tuning continues.",
-            metavar="DIR",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = Path("tuning"),
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    name: str = argument(..., "The prompt to tune, such as writing/prose ('suffice prompts list').", "PROMPT"),
+    suite: Path = flag(..., "The tasks: JSONL with question, answer and gold.", metavar="FILE", show_default=False),
+    scorer: str = flag("support", "What counts: review, support, recall or f1.", SEARCH, metavar="NAME"),
+    candidates: list[Path] | None = flag(
+        None,
+        "Try the text of this file instead of asking the model for changes. Repeatable.",
+        SEARCH,
+        "--candidate",
+        "FILE",
+    ),
+    experiments: int = flag(5, "Experiments at most.", LIMITS, metavar="N", min=1),
+    repeats: int = flag(2, "Runs of each task with each text.", LIMITS, metavar="N", min=2),
+    max_runs: int | None = flag(None, "Runs at most.", LIMITS, metavar="N", min=1),
+    max_cost: float | None = flag(None, "US dollars at most.", LIMITS, metavar="USD", min=0),
+    max_seconds: float | None = flag(None, "Seconds at most.", LIMITS, metavar="S", min=1),
+    concurrency: int = flag(1, "Runs at the same time.", LIMITS, metavar="N", min=1),
+    out: Path = flag(
+        Path("tuning"),
+        "The folder for the log and the best text. Started again with it, a tuning continues.",
+        OUTPUT,
+        metavar="DIR",
+    ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
     **given: Any,
 ) -> int:
     """Improve one prompt by experiments: keep a change only if it is a real gain.

@@ -124,9 +124,15 @@ class FindingStore:
             ).fetchall()
         return [
             StoredFinding(
-                *row[:5], facts=tuple(StoredFact(text, tuple(own)) for text, own in json.loads(row[5])), score=row[6]
+                id,
+                run,
+                task,
+                title,
+                narrative,
+                tuple(StoredFact(text, tuple(own)) for text, own in json.loads(facts)),
+                score,
             )
-            for row in rows
+            for id, run, task, title, narrative, facts, score in rows
         ]
 
     @contextmanager
