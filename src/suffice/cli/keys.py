@@ -67,8 +67,7 @@ def _format_quota(quota: "Quota") -> str:
 
 
 def _open_key_store() -> "ApiKeyStore":
-    from suffice.jobs import database
     from suffice.jobs.api_keys import ApiKeyStore
+    from suffice.jobs.database import open_configured
 
-    config = settings.load()
-    return ApiKeyStore(database.open_engine(database.database_url(config.database_url, config.data_dir)))
+    return ApiKeyStore(open_configured(settings.load()))

@@ -103,12 +103,9 @@ async def _research_topic(topic: str, options: "RunOptions", terminal: "Terminal
 
 
 def _read_topics(path: Path | None) -> list[str]:
-    if path is None:
-        return []
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+    from suffice.text.plain import read_text
+
+    lines = read_text(path).splitlines() if path is not None else ()
     return [line for line in lines if not line.lstrip().startswith("#")]
 
 

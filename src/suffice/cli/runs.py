@@ -81,6 +81,7 @@ def delete(
     delete_all: bool = flag(False, "Delete all runs.", flags="--all"),
 ) -> None:
     """Delete runs: their trace, report, log line and findings."""
+    from suffice.report.wording import count
     from suffice.storage.runs import delete_runs, find_run_dir, list_unfinished_runs, read_log
 
     if delete_all == bool(names):
@@ -95,8 +96,8 @@ def delete(
     if chosen:
         delete_runs(data_dir, sorted(chosen))
         _open_findings().delete(findings)
-    and_findings = f" and {_pluralize(len(findings), 'finding')}" if findings else ""
-    print(f"Deleted {_pluralize(len(chosen), 'run')}{and_findings}.")
+    and_findings = f" and {count(len(findings), 'finding')}" if findings else ""
+    print(f"Deleted {count(len(chosen), 'run')}{and_findings}.")
 
 
 @memory_app.command()
@@ -125,22 +126,20 @@ def forget(
     forget_all: bool = flag(False, "Delete all findings.", flags="--all"),
 ) -> None:
     """Delete findings."""
+    from suffice.report.wording import count
+
     if forget_all == bool(numbers):
         raise InputError("Name the findings to delete by their number, or delete all of them with --all")
-    count = _open_findings().delete(None if forget_all else numbers)
-    if not count and not forget_all:
+    deleted = _open_findings().delete(None if forget_all else numbers)
+    if not deleted and not forget_all:
         raise InputError("There is no finding with that number; suffice memory search lists them")
-    print(f"Deleted {_pluralize(count, 'finding')}.")
-
-
-def _pluralize(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    print(f"Deleted {count(deleted, 'finding')}.")
 
 
 def _format_run(row: dict[str, Any]) -> str:
     rounds = row.get("rounds", 0)
-    count = f"{rounds} {'round ' if rounds == 1 else 'rounds'}"
-    return f"{row['run']}  {row.get('status', '?'):<11} {count}  {row.get('task', '')[:80]}"
+    shown = f"{rounds} {'round ' if rounds == 1 else 'rounds'}"
+    return f"{row['run']}  {row.get('status', '?'):<11} {shown}  {row.get('task', '')[:80]}"
 
 
 def _data_dir() -> Path:

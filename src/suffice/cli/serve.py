@@ -49,7 +49,7 @@ def serve(
     from suffice.cli.terminal import Terminal
     from suffice.models.choose import choose_model
     from suffice.server.app import create_app
-    from suffice.server.connection import build_http_server, is_loopback, open_socket
+    from suffice.server.connection import build_http_server, open_socket, require_key
     from suffice.server.dependencies import Service
 
     config = settings.load()
@@ -59,10 +59,7 @@ def serve(
         )
     worker = _open_worker(config, docs, runs, runs_per_user, runs_overall, takes_jobs=not orders_only)
     needs_key = worker.api_keys.has_any()
-    if not needs_key and not is_loopback(host):
-        raise InputError(
-            f"{host} can be reached from other machines and no API key exists; create one with: suffice keys create NAME"
-        )
+    require_key(host, needs_key)
     listener = open_socket(host, port)
     terminal = Terminal()
     models = model or []
@@ -103,7 +100,11 @@ def worker(
             "Without a shared database, suffice serve works on its own runs"
         )
     if check:
-        _check_worker(config)
+        from suffice.jobs.database import open_configured
+        from suffice.jobs.heartbeats import Heartbeats
+
+        if not Heartbeats(open_configured(config)).is_alive_here():
+            raise Unavailable("No worker on this machine is alive")
         return
     worker = _open_worker(config, docs, runs, runs_per_user, runs_overall)
 
@@ -119,15 +120,6 @@ def worker(
         await worker.stop()
 
     asyncio.run(work_until_signal())
-
-
-def _check_worker(config: settings.Settings) -> None:
-    from suffice.jobs import database
-    from suffice.jobs.heartbeats import Heartbeats
-
-    heartbeats = Heartbeats(database.open_engine(database.database_url(config.database_url, config.data_dir)))
-    if not heartbeats.is_alive_here():
-        raise Unavailable("No worker on this machine is alive")
 
 
 def _open_worker(

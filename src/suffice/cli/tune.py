@@ -48,6 +48,7 @@ def tune(
     """
     from suffice.cli.terminal import Terminal, run_interruptible
     from suffice.prompts.base import read_built_in
+    from suffice.text.plain import read_text
     from suffice.tuning.propose import propose_given, propose_with_model
     from suffice.tuning.scorers import get_scorer
     from suffice.tuning.suite import load_suite
@@ -56,7 +57,7 @@ def tune(
     read_built_in(name)
     tasks = load_suite(suite)
     score = get_scorer(scorer)
-    texts = [(path.name, _read(path)) for path in candidates or ()]
+    texts = [(path.name, read_text(path)) for path in candidates or ()]
     planned = min(experiments, len(texts)) if texts else experiments
     with Terminal(quiet=quiet).live_display() as terminal:
         evaluate = _make_evaluate(name, build_options(**given), score, terminal.notify)
@@ -147,13 +148,6 @@ def _current_text(name: str) -> str:
 
     own = list_own_templates().get(name)
     return read_built_in(name) if own is None else own.read_text(encoding="utf-8")
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
 
 
 def _print_result(result: "TuningResult", out: Path, as_json: bool) -> None:

@@ -29,9 +29,8 @@ from suffice.report.markdown import render_markdown
 from suffice.search.files.chunk import DocumentChunk
 from suffice.search.files.isolated import draw_isolated, read_isolated
 from suffice.search.urls import canonicalize_url
-from suffice.server.dependencies import OwnedRunDep, Service, ServiceDep
+from suffice.server.dependencies import OwnedRunDep, Service, ServiceDep, load_report
 from suffice.server.errors import ApiError, document_errors
-from suffice.storage.report_json import loads
 from suffice.types import Excerpt, Passage, Place, Report, Source
 
 router = APIRouter()
@@ -90,7 +89,7 @@ async def get_source(
     context: Annotated[int, Query(ge=0, le=400, description="Lines before and after the passage.")] = 25,
     page: Annotated[bool, Query(description="Also draw the page of a PDF file.")] = False,
 ) -> SourceText:
-    report = _load_report(run)
+    report = load_report(run)
     source = next((source for source in report.sources if source.id == f"[{number}]"), None)
     if source is None:
         raise ApiError(404, f"The report of {run.id!r} has no source [{number}]")
@@ -104,13 +103,7 @@ async def get_source(
     responses={200: {"content": {"text/markdown": {}}}, **_ERRORS},
 )
 async def get_markdown(run: OwnedRunDep) -> Response:
-    return Response(await asyncio.to_thread(render_markdown, _load_report(run)), media_type="text/markdown")
-
-
-def _load_report(run: StoredRun) -> Report:
-    if run.report is None:
-        raise ApiError(404, f"The run {run.id!r} has no report yet")
-    return loads(run.report)
+    return Response(await asyncio.to_thread(render_markdown, load_report(run)), media_type="text/markdown")
 
 
 # -- Finding and opening the passage -----------------------------------------------------------------------------------
