@@ -36,7 +36,7 @@ def test_interrupted_run_is_resumed(tmp_path):
     report = asyncio.run(interrupt())
     assert report.stop.reason == "cancelled"
     assert report.run == RUN
-    assert [unfinished.run_id for unfinished in local.list_unfinished(tmp_path)] == [RUN]
+    assert [run for run, _ in local.list_unfinished(tmp_path)] == [RUN]
     assert local.load_request(RUN, tmp_path) == REQUEST
 
     report = asyncio.run(run(resume=True))

@@ -117,8 +117,8 @@ def resume(
     data_dir = settings.load().data_dir
     if run is None:
         interrupted = local.list_unfinished(data_dir)
-        for unfinished in interrupted:
-            print(f"{unfinished.run_id}  {' '.join(unfinished.question.split())[:80]}")
+        for run_id, question in interrupted:
+            print(f"{run_id}  {' '.join(question.split())[:80]}")
         if not interrupted and not as_json:
             print("No interrupted runs.")
         return 0

@@ -26,6 +26,7 @@ def doctor() -> int:
     The exit status is 0 if a question can be answered, else 4. Nothing is searched and no model is asked.
     """
     import platform
+    from importlib.metadata import version
 
     from suffice import __version__
 
@@ -35,7 +36,7 @@ def doctor() -> int:
         ("suffice", lambda: _CheckResult(True, f"{__version__} on Python {platform.python_version()}")),
         *(("model", lambda model=model: model) for model in models),
         ("embeddings", lambda: _check_embeddings(config)),
-        ("index", _check_index),
+        ("index", lambda: _CheckResult(True, f"tantivy {version('tantivy')}")),
         ("files", _check_files),
         ("cache", lambda: _check_cache(config.cache_dir)),
         ("web", lambda: _check_web(config)),
@@ -95,16 +96,6 @@ def _check_files() -> _CheckResult:
         "text, Markdown, HTML, code, PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, e-mail, notebooks, CSV, JSON,"
         f" JSONL, and .gz of these ({scanned})",
     )
-
-
-def _check_index() -> _CheckResult:
-    from importlib.metadata import version
-
-    try:
-        import tantivy  # noqa: F401
-    except ImportError as error:
-        return _CheckResult(False, f"{error}; install suffice again")
-    return _CheckResult(True, f"tantivy {version('tantivy')}")
 
 
 def _check_cache(folder: Path) -> _CheckResult:

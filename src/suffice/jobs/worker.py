@@ -104,7 +104,6 @@ class Worker:
             is_stopping=self._stopping.is_set,
             has_telemetry=has_telemetry,
         )
-        self._workflow: Callable[[str], Any] = _not_started
         self._workflows: set[asyncio.Task[Any]] = set()
         self._reading_tags: asyncio.Task[None] | None = None
         self._stranded: set[str] = set()
@@ -314,19 +313,16 @@ class Worker:
     def _heartbeat_loop(self) -> None:
         """Send heartbeats, take over the runs of dead workers, and interrupt cancelled runs of this process."""
         while not self._stopping.is_set():
+            blocked = time.monotonic() - self._loop_alive_at
             try:
-                self._check_loop()
-                if not self.heartbeats.beat():
-                    self._register()
-                self._last_beat = time.monotonic()
-                self._interrupt_cancelled()
-                if self._takes_jobs:
-                    self._clean_up()
-                    self.heartbeats.take_over_dead_workers(self._requeue_runs_of)
-                    self._requeue_stale()
-                    self._adopt_stranded()
-            except _LoopBlocked as error:
-                log.error("%s", error)
+                # Without a heartbeat other workers take over the runs of this one. A run that blocks every worker is set aside
+                # after ``executor.MAX_ATTEMPTS`` attempts.
+                if blocked > LOOP_BLOCKED_SECONDS:
+                    runs = ", ".join(self._executor.active) or "none"
+                    log.error("The event loop has been blocked for %.0f seconds; runs in progress: %s", blocked, runs)
+                else:
+                    self._loop.call_soon_threadsafe(self._mark_loop_alive)
+                    self._beat()
             except (
                 Exception
             ) as error:  # The database may be unavailable. No run is lost: the next heartbeat tries again.
@@ -337,17 +333,16 @@ class Worker:
                 with suppress(Exception):
                     self._interrupt_cancelled()
 
-    def _check_loop(self) -> None:
-        """Raise ``_LoopBlocked`` if the event loop has run nothing for ``LOOP_BLOCKED_SECONDS``.
-
-        The heartbeat then stops, so that other workers take over the runs of this one. A run that blocks every worker is set
-        aside after ``executor.MAX_ATTEMPTS`` attempts.
-        """
-        blocked = time.monotonic() - self._loop_alive_at
-        if blocked > LOOP_BLOCKED_SECONDS:
-            runs = ", ".join(self._executor.active) or "none"
-            raise _LoopBlocked(f"The event loop has been blocked for {blocked:.0f} seconds; runs in progress: {runs}")
-        self._loop.call_soon_threadsafe(self._mark_loop_alive)
+    def _beat(self) -> None:
+        if not self.heartbeats.beat():
+            self._register()
+        self._last_beat = time.monotonic()
+        self._interrupt_cancelled()
+        if self._takes_jobs:
+            self._clean_up()
+            self.heartbeats.take_over_dead_workers(self._requeue_runs_of)
+            self._requeue_stale()
+            self._adopt_stranded()
 
     def _mark_loop_alive(self) -> None:
         self._loop_alive_at = time.monotonic()
@@ -398,10 +393,6 @@ class Worker:
             connection.execute(move, {"own": self._queue, "id": run_id, "queue": queue})
 
 
-class _LoopBlocked(Exception):
-    """The event loop of this process does not run; its work cannot go on."""
-
-
 class _JsonSerializer(Serializer):
     """Stores steps as JSON, so that nothing from the database is ever executed."""
 
@@ -413,7 +404,3 @@ class _JsonSerializer(Serializer):
 
     def name(self) -> str:
         return "suffice_json"
-
-
-def _not_started(run_id: str) -> str:
-    raise AssertionError("call start() first")

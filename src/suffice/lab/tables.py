@@ -59,6 +59,7 @@ from suffice.types import Readings
 _MAIN_SCORES = ("judge", "f1", "recall")
 _HOLM_NOTE = "p: paired t-test; p (Holm): adjusted over the rows of this table."
 Point = tuple[float, float]
+_DRAWS = 200
 
 
 def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
@@ -534,9 +535,7 @@ def _list_answer_points(row: Row) -> list[Point]:
     return [(spent + answer, score) for (spent, answer), score in zip(costs, row["f1_by_round"], strict=True)]
 
 
-def _resample(
-    questions: Sequence[str], measure: Callable[[Sequence[int]], float], draws: int = 200
-) -> tuple[float, float] | None:
+def _resample(questions: Sequence[str], measure: Callable[[Sequence[int]], float]) -> tuple[float, float] | None:
     """Return the bootstrap 95 % interval of a measure of runs. Questions are drawn, each with all its runs."""
     import numpy
 
@@ -547,7 +546,7 @@ def _resample(
     if len(clusters) < 2:
         return None
     random = numpy.random.default_rng(0)
-    chosen = (random.integers(0, len(clusters), len(clusters)).tolist() for _ in range(draws))
+    chosen = (random.integers(0, len(clusters), len(clusters)).tolist() for _ in range(_DRAWS))
     values = [measure([run for cluster in some for run in clusters[cluster]]) for some in chosen]
     low, high = numpy.quantile(values, [0.025, 0.975])
     return float(low), float(high)

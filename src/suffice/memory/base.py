@@ -70,6 +70,19 @@ class Memory(Protocol):
         ...
 
 
+class ModelMemory:
+    """Base of the memories that ask the model to state what is known."""
+
+    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
+        self._task = task
+        self._evidence = evidence
+        self._context = context
+
+    @property
+    def open_questions(self) -> tuple[str, ...]:
+        return self._context.open_questions.open
+
+
 MemoryFactory = Callable[[str, Evidence, MemoryContext], Memory]
 
 

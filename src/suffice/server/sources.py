@@ -8,7 +8,6 @@ import asyncio
 import json
 import re
 from base64 import b64encode
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -19,6 +18,7 @@ from fastapi import Path as PathParameter
 from msgspec import convert
 from pydantic import BaseModel
 
+from suffice.claims.verbatim import find_words
 from suffice.errors import SufficeError
 from suffice.jobs.requests import parse_request, resolve_collections
 from suffice.jobs.store import StoredRun
@@ -40,7 +40,6 @@ _NEIGHBOURS = 1  # Chunks before and after one that has no lines, such as a slid
 _MAX_LINES = 2000
 _MAX_MARKED_CHARS = 400  # A longer quote is shown by its lines alone.
 _LINES = re.compile(r":(\d+)-(\d+)$")
-_WORD = re.compile(r"[^\s*_`]+")  # Between the marks of emphasis.
 CHANGED_REMARK = "The file has changed since it was read; this is the passage as it was cited."
 STORED_REMARK = "This is the passage as the run read it."
 
@@ -298,24 +297,11 @@ def _locate_stretch(
 
 def _find_text(text: str, wanted: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
     """Return where a text stands, whatever its white space is. The document may emphasise words that an excerpt does not."""
-    end = len(text) if end is None else end
     at = text.find(wanted, start, end)
     if at >= 0:
         return at, at + len(wanted)
-    needle = " ".join(_WORD.findall(wanted))
-    if not needle:
-        return None
-    words = list(_WORD.finditer(text, start, end))
-    at = " ".join(word[0] for word in words).find(needle)
-    if at < 0:
-        return None
-    joined_starts = list(accumulate((len(word[0]) + 1 for word in words), initial=0))
-
-    def place(offset: int) -> int:
-        i = bisect_right(joined_starts, offset) - 1
-        return words[i].start() + offset - joined_starts[i]
-
-    return place(at), place(at + len(needle) - 1) + 1
+    found = find_words(wanted, text[start:end])
+    return None if found is None else (start + found[0], start + found[1])
 
 
 def _squeeze(text: str) -> str:
