@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from round_views import AllNew, Hit, RoundView
 
-from suffice.meters import MeterContext, build_meters
+from suffice.meters import build_meters
+from suffice.meters.base import MeterContext
 from suffice.meters.discovery import ResidualMeter
 from suffice.text.entities import extract_facets, stem_words
 

@@ -100,11 +100,7 @@ def worker(
             "Without a shared database, suffice serve works on its own runs"
         )
     if check:
-        from suffice.jobs.database import open_configured
-        from suffice.jobs.heartbeats import Heartbeats
-
-        if not Heartbeats(open_configured(config)).is_alive_here():
-            raise Unavailable("No worker on this machine is alive")
+        _check_worker(config)
         return
     worker = _open_worker(config, docs, runs, runs_per_user, runs_overall)
 
@@ -120,6 +116,14 @@ def worker(
         await worker.stop()
 
     asyncio.run(work_until_signal())
+
+
+def _check_worker(config: settings.Settings) -> None:
+    from suffice.jobs.database import open_configured
+    from suffice.jobs.heartbeats import Heartbeats
+
+    if not Heartbeats(open_configured(config)).is_alive_here():
+        raise Unavailable("No worker on this machine is alive")
 
 
 def _open_worker(

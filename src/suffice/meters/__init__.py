@@ -7,30 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from suffice import plugins
-from suffice.meters.base import (
-    Hit,
-    LiveRun,
-    Meter,
-    MeterContext,
-    ModelMeter,
-    Moment,
-    RoundView,
-)
+from suffice.meters.base import LiveRun, Meter, MeterContext, ModelMeter, Moment, RoundView
 from suffice.types import Embed, Readings, Round
-
-__all__ = [
-    "BEFORE_READINGS",
-    "EMBEDDING_READINGS",
-    "Hit",
-    "LiveRun",
-    "Meter",
-    "MeterContext",
-    "MeterSet",
-    "ModelMeter",
-    "Moment",
-    "RoundView",
-    "build_meters",
-]
 
 # Readings taken before a round is accepted; all others are taken after.
 BEFORE_READINGS = frozenset({"novelty.words", "novelty.embedding", "novelty.model", "evidence.chars"})

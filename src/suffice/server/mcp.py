@@ -1,12 +1,5 @@
 """``suffice mcp``: research as tools for other agents, over standard input and output or streamable HTTP.
 
-    search          the best passages for one query
-    fetch           the text of a source that a search or an answer of this session named
-    research        a cited answer and why the search stopped, with progress after every round
-    start_research  the same, in the background; get_research returns its progress and its answer
-    check           the claims of a text, held against the documents
-    explain_stop    why a run of this session stopped, and where another gate would have stopped it
-
 Whoever starts the server decides what is searched; a tool call cannot name a path. Clients give up on a call after a minute,
 so no call takes longer than ``MAX_CALL_SECONDS``: work that is not done then goes on, and the result says how to ask for it.
 Clients also cut long results, so no text is longer than ``MAX_TEXT_CHARS``: the result says where the rest begins.

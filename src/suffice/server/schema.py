@@ -18,22 +18,9 @@ from suffice.server.request_options import GateText, Name, option_fields
 from suffice.types import ClosestPassage, Excerpt, Source, Status
 
 SEARCH_OPTIONS = ("web", "k", "alpha")
-RUN_OPTIONS = (
-    "max_rounds",
-    "max_queries",
-    "max_sources",
-    "max_seconds",
-    "max_tokens",
-    "max_cost_usd",
-    "breadth",
-    "length",
-    "strategy",
-    "memory",
-    "stop",
-    "model",
-    "per_round",
-    "continues",
-    "seed",
+RUN_OPTIONS = tuple(
+    """max_rounds max_queries max_sources max_seconds max_tokens max_cost_usd breadth length strategy memory stop model
+    per_round continues seed""".split()
 )
 
 PriorityName = Literal["high", "normal", "low"]

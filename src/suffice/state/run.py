@@ -13,7 +13,7 @@ from suffice.events import Event, Planned, PromptCompacted, Reflected
 from suffice.measure.spend import spend_readings
 from suffice.memory.base import BeliefLimits, MemoryContext, MemoryFactory
 from suffice.memory.evidence import Evidence
-from suffice.memory.extraction import update_open_questions
+from suffice.memory.extraction import extract_facts
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
 from suffice.models.prices import find_price
@@ -274,7 +274,7 @@ class RunState(Prompter):
             async with self.budget.time_limit():
                 await self.memory.update(self._filter_observation(round))
                 if self.open_questions.open and self.open_questions.last_checked_round != round.index:
-                    await update_open_questions(round, self.task, self.evidence, self._memory_context)
+                    await extract_facts(round, (), self.task, self.evidence, self._memory_context)
         except TimeoutError:
             self.record_refusal(f"time ran out before round {round.index} was processed")
         return round
