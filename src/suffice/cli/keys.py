@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from suffice import settings
 from suffice.cli.options import CommandGroup, argument, flag
+from suffice.cli.output import print_note
 
 if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore, Quota
@@ -23,13 +24,11 @@ def create(
 
     Only a digest of the key is stored, so it cannot be shown again.
     """
-    from suffice.cli.terminal import Terminal
     from suffice.jobs.api_keys import Quota
 
     key, secret = _open_key_store().create(name, Quota(active, per_minute, max_cost, searches_per_minute))
-    terminal = Terminal()
-    terminal.notify(f"Key {key.id} for {key.name}. Save it now: it is not shown again. Clients set SUFFICE_API_KEY.")
-    terminal.notify("A running service requires a key from now on.")
+    print_note(f"Key {key.id} for {key.name}. Save it now: it is not shown again. Clients set SUFFICE_API_KEY.")
+    print_note("A running service requires a key from now on.")
     print(secret)
 
 
@@ -55,10 +54,8 @@ def revoke(
     key: str = argument(..., "The key's id, as 'suffice keys list' shows it.", "ID"),
 ) -> None:
     """Revoke a key: the service rejects it from now on."""
-    from suffice.cli.terminal import Terminal
-
     revoked = _open_key_store().revoke(key)
-    Terminal().notify(f"Key {revoked.id} ({revoked.name}) is revoked.")
+    print_note(f"Key {revoked.id} ({revoked.name}) is revoked.")
 
 
 def _format_quota(quota: "Quota") -> str:

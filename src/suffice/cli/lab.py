@@ -8,7 +8,7 @@ import typer
 
 from suffice import settings
 from suffice.cli.options import argument, flag
-from suffice.cli.output import write_file
+from suffice.cli.output import print_note, write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def run(
     """
     import asyncio
 
-    from suffice.cli.terminal import Terminal
     from suffice.lab.experiment import load_experiment, parse_rounds
     from suffice.lab.grid import Grid
+    from suffice.models.choose import choose_model
 
     options: dict[str, Any] = {
         "data": [str(path) for path in data] if data else None,
@@ -78,10 +78,10 @@ def run(
         "keep_text": False if no_text else None,
     }
     chosen = load_experiment(experiment, preset, options)
-    config, notify = settings.load(), Terminal().notify
-    model_object = _open_model(chosen.model, config, notify)
-    judge_object = None if chosen.judge is None else _open_model(chosen.judge, config, notify)
-    grid = Grid(chosen, out, (model_object, judge_object), config, notify, part=_parse_part(part))
+    config = settings.load()
+    model_object = choose_model(chosen.model, config, print_note)(None)
+    judge_object = None if chosen.judge is None else choose_model(chosen.judge, config, print_note)(None)
+    grid = Grid(chosen, out, (model_object, judge_object), config, print_note, part=_parse_part(part))
     done = grid.load_done() if out.exists() else set()
     jobs = [job for job in grid.list_jobs() if job.key not in done]
     _show_estimate(grid.estimate(jobs), len(done), len(chosen.list_cells()))
@@ -194,12 +194,6 @@ def _read_gaps(paths: Sequence[Path]) -> list[dict[str, Any]]:
                 {"data": path.name, "harness": episode.agent or "–", "memory": "–", "gaps": detect_gaps(record)}
             )
     return rows
-
-
-def _open_model(name: str | None, config: settings.Settings, notify: Any) -> "Model":
-    from suffice.models.choose import choose_model
-
-    return choose_model(name, config, notify)(None)
 
 
 def _show_estimate(estimate: "GridEstimate", done: int, cells: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from suffice import settings
 from suffice.cli.options import JSON, CommandGroup, argument, flag
-from suffice.cli.output import write_file
+from suffice.cli.output import print_note, write_file
 from suffice.errors import InputError
 
 if TYPE_CHECKING:
@@ -134,9 +134,8 @@ def _load_episodes(paths: Sequence[Path], corpus: Path | None) -> "list[Episode]
 
 
 def _open_embed() -> "Embed":
-    from suffice.cli.terminal import Terminal
     from suffice.models.embeddings.choose import choose_embedder
     from suffice.search.corpus.vectors import EmbeddingCache
 
-    config, notify = settings.load(), Terminal().notify
-    return EmbeddingCache(choose_embedder(config, notify), config.cache_dir, notify).embed
+    config = settings.load()
+    return EmbeddingCache(choose_embedder(config, print_note), config.cache_dir, print_note).embed

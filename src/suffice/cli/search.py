@@ -12,7 +12,6 @@ from suffice.errors import InputError
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
-    from suffice.search.open import SearchScope
     from suffice.types import Passage
 
 
@@ -83,18 +82,18 @@ def index(
     options = build_options(**{**given, "docs": [*(paths or ()), *(given["docs"] or ())]})
     if not options.scope.docs:
         raise InputError("Nothing to read; name files or folders with --docs")
-    if to is not None:
-        return _index_into(to, options.scope, has_model=vectors is IndexVectors.MODEL, rebuild=rebuild)
-    if rebuild or vectors is not IndexVectors.MODEL:
+    has_model = vectors is IndexVectors.MODEL
+    if to is None and (rebuild or not has_model):
         raise InputError("--rebuild and --vectors are for a collection in Postgres; name it with --to postgres://…")
     from suffice.cli.terminal import Terminal, run_interruptible
-    from suffice.search.open import open_local_corpus
+    from suffice.search.open import ingest_into, open_local_corpus
 
     _require_paths(options.scope.docs)
     with Terminal().live_display() as terminal:
+        parts = options.scope, settings.load(), terminal.notify, terminal.show_progress
 
         async def prepare() -> "CorpusSearch":
-            corpus = await open_local_corpus(options.scope, settings.load(), terminal.notify, terminal.show_progress)
+            corpus = await open_local_corpus(*parts)
             if corpus.embeds_remotely:
                 terminal.notify(
                     "Passages are not embedded ahead, because the embedding server may charge for each of them."
@@ -103,32 +102,15 @@ def index(
                 await corpus.embed_passages()
             return corpus
 
-        corpus = run_interruptible(prepare())
-    print(f"The index holds {corpus.size:,} passages from {len(corpus.files):,} files.")
-    return 0
-
-
-def _index_into(address: str, scope: "SearchScope", *, has_model: bool, rebuild: bool) -> int:
-    from suffice.cli.terminal import Terminal, run_interruptible
-    from suffice.search.open import ingest_into
-
-    _require_paths(scope.docs)
-    with Terminal().live_display() as terminal:
-        result = run_interruptible(
-            ingest_into(
-                address,
-                scope,
-                settings.load(),
-                terminal.notify,
-                terminal.show_progress,
-                has_model=has_model,
-                rebuild=rebuild,
+        if to is None:
+            corpus = run_interruptible(prepare())
+            print(f"The index holds {corpus.size:,} passages from {len(corpus.files):,} files.")
+        else:
+            result = run_interruptible(ingest_into(to, *parts, has_model=has_model, rebuild=rebuild))
+            print(
+                f"The collection holds {result.passages:,} passages from {result.files:,} files; "
+                f"{result.read:,} were read now, {result.removed:,} removed."
             )
-        )
-    print(
-        f"The collection holds {result.passages:,} passages from {result.files:,} files; "
-        f"{result.read:,} were read now, {result.removed:,} removed."
-    )
     return 0
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from suffice import settings
 from suffice.cli.options import flag
+from suffice.cli.output import print_note
 from suffice.errors import InputError, Unavailable
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ def serve(
 
     Runs are durable: after a crash or restart, a worker continues them without paying again.
     """
-    from suffice.cli.terminal import Terminal
     from suffice.models.choose import choose_model
     from suffice.server.app import create_app
     from suffice.server.connection import build_http_server, open_socket, require_key
@@ -61,17 +61,16 @@ def serve(
     needs_key = worker.api_keys.has_any()
     require_key(host, needs_key)
     listener = open_socket(host, port)
-    terminal = Terminal()
     models = model or []
     default_model = models[0] if models else None
-    choose_model(default_model, config, terminal.notify)  # Tells the operator now where documents will be sent.
+    choose_model(default_model, config, print_note)  # Tells the operator now where documents will be sent.
     allowed_models = tuple(dict.fromkeys((*models, "extractive")))
     app = create_app(Service(worker, default_model, allowed_models, web, not needs_key))
     url_host = f"[{host}]" if ":" in host else host
-    terminal.notify(f"suffice listens on http://{url_host}:{listener.getsockname()[1]}")
-    terminal.notify(f"Collections: {', '.join(worker.collections) or 'none (add one with --docs NAME=PATH)'}.")
+    print_note(f"suffice listens on http://{url_host}:{listener.getsockname()[1]}")
+    print_note(f"Collections: {', '.join(worker.collections) or 'none (add one with --docs NAME=PATH)'}.")
     if not needs_key:
-        terminal.notify(
+        print_note(
             "No API keys: everyone on this machine can use the service. To require a key, run: suffice keys create NAME"
         )
     server = build_http_server(app)
@@ -91,8 +90,6 @@ def worker(
     import asyncio
     import signal
 
-    from suffice.cli.terminal import Terminal
-
     config = settings.load()
     if not config.database_url:
         raise InputError(
@@ -109,9 +106,7 @@ def worker(
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
         await worker.start()
-        Terminal().notify(
-            f"Worker {worker.heartbeats.id} is ready. Collections: {', '.join(worker.collections) or 'none'}."
-        )
+        print_note(f"Worker {worker.heartbeats.id} is ready. Collections: {', '.join(worker.collections) or 'none'}.")
         await stopped.wait()
         await worker.stop()
 

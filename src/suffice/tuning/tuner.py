@@ -1,7 +1,7 @@
 """The tuning loop: baseline → proposal → evaluation → decision, until the experiments or the budget are used up.
 
-docs/tuning.md says how an experiment can end. The folder holds ``scores.jsonl`` (one line a run, so that a stopped tuning continues without paying again), ``tuning.jsonl``
-(one line an experiment) and ``best.md`` (the best text).
+docs/tuning.md says how an experiment can end. The folder holds ``scores.jsonl`` (one line a run, so that a stopped tuning
+continues without paying again), ``tuning.jsonl`` (one line an experiment) and ``best.md`` (the best text).
 """
 
 import asyncio
