@@ -21,7 +21,7 @@ def test_interrupted_run_is_resumed(tmp_path):
 
     async def run(*, resume):
         config = replace(await make_prepare(ledger)(QUESTION, REQUEST.options), run_id=RUN)
-        return await local.run_local(RUN, REQUEST, config, tmp_path, lambda event: None, resume=resume)
+        return await local.run_local(RUN, REQUEST, config, tmp_path, (), resume=resume)
 
     async def interrupt():
         working = asyncio.ensure_future(run(resume=False))

@@ -255,7 +255,7 @@ def recorded(tmp_path: Path) -> tuple[Path, Report]:
 
 def test_a_trace_holds_the_run(recorded: tuple[Path, Report]) -> None:
     trace = read_trace(recorded[0])
-    assert (trace.run, trace.task, trace.seed) == ("r1", "Do bees dance?", 7)
+    assert (trace.id, trace.question, trace.seed) == ("r1", "Do bees dance?", 7)
     assert [round.queries for round in trace.rounds] == [("Do bees dance?", "first"), ("second",)]
     assert [[hit.id for hit in round.new] for round in trace.rounds] == [["a", "b"], ["c"]]
     assert trace.stop is not None

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from suffice import settings
 from suffice.cli.options import (
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from suffice.cli.terminal import Terminal
     from suffice.engine.pipeline import RunConfig
     from suffice.events import Event
-    from suffice.storage.runs import RunRecorder
     from suffice.types import Report
+
+_Listeners = Sequence[Callable[["Event"], None]]
 
 EXAMPLES = """Examples:
 
@@ -86,7 +87,7 @@ def ask(
             raise InputError("--dry-run makes no report; leave out --out and --trace")
         return _print_estimate(task, options, as_json=as_json)
     output = OutputOptions([*(out or []), *([named_file] if named_file else [])], trace, as_json, quiet, verbose)
-    return _run_and_print(lambda events: _run_question(task, options, events), options, output)
+    return _run_and_print(lambda *parts: _run_question(task, options, *parts), options, output)
 
 
 def _print_estimate(question: str, options: RunOptions, *, as_json: bool) -> int:
@@ -130,13 +131,11 @@ def resume(
             f"The folder {request.working_dir}, where the run was started, cannot be opened: {error.strerror}"
         ) from error
 
-    async def continue_run(events: _EventDispatcher) -> "Report | None":
+    async def continue_run(terminal: "Terminal", listeners: _Listeners) -> "Report | None":
         from suffice.api import prepare_run
 
-        events.is_durable = True
-        terminal = events.terminal
         config = await prepare_run(request.question, request.options, terminal.notify, terminal.show_progress)
-        return await local.run_local(run, request, replace(config, run_id=run), data_dir, events.dispatch, resume=True)
+        return await local.run_local(run, request, replace(config, run_id=run), data_dir, listeners, resume=True)
 
     output = OutputOptions(out or [], trace, as_json, quiet)
     return _run_and_print(continue_run, request.options, output)
@@ -154,7 +153,7 @@ class OutputOptions:
 
 
 def _run_and_print(
-    work: Callable[["_EventDispatcher"], Coroutine[None, None, "Report | None"]],
+    work: Callable[["Terminal", _Listeners], Coroutine[None, None, "Report | None"]],
     options: RunOptions,
     output: OutputOptions,
 ) -> int:
@@ -166,9 +165,12 @@ def _run_and_print(
         validate_report_path(path)
     with ExitStack() as stack:
         terminal = stack.enter_context(Terminal(quiet=output.quiet, verbose=output.verbose).live_display())
-        trace = stack.enter_context(_open_trace(output.trace)) if output.trace is not None else None
-        events = _EventDispatcher(terminal, make_recorder(options, terminal.notify, output.out), trace)
-        report = run_interruptible(work(events))
+        listeners: _Listeners = [
+            terminal.show_event,
+            make_recorder(options, terminal.notify, output.out).record_event,
+            *([stack.enter_context(_open_trace(output.trace))] if output.trace is not None else []),
+        ]
+        report = run_interruptible(work(terminal, listeners))
     if report is None:  # Interrupted before the run had started.
         return EXIT_INTERRUPTED
     if output.as_json:
@@ -179,10 +181,12 @@ def _run_and_print(
         write_report(report, path)
         what = "Report" if report.final_answer else "What was searched and found"
         terminal.notify(f"{what} written to {path}")
-    return _exit_status(report, events.is_durable)
+    return _exit_status(report)
 
 
-async def _run_question(question: str, options: RunOptions, events: "_EventDispatcher") -> "Report | None":
+async def _run_question(
+    question: str, options: RunOptions, terminal: "Terminal", listeners: _Listeners
+) -> "Report | None":
     """Run the question; if a crash would lose paid calls, as a durable run that can be resumed."""
     from suffice.api import prepare_run
     from suffice.engine.estimate import describe_estimate, estimate_run
@@ -191,24 +195,19 @@ async def _run_question(question: str, options: RunOptions, events: "_EventDispa
     from suffice.models.base import is_language_model
     from suffice.storage.runs import read_log
 
-    config = await prepare_run(question, options, events.terminal.notify, events.terminal.show_progress)
+    config = await prepare_run(question, options, terminal.notify, terminal.show_progress)
     data_dir = settings.load().data_dir
     if is_language_model(config.model) and not config.model.local:
-        events.terminal.notify(describe_estimate(estimate_run(config, read_log(data_dir))))
+        terminal.notify(describe_estimate(estimate_run(config, read_log(data_dir))))
     run = new_run_id()
     with _trace_run(config, run) as (traced, record):
         # What came from standard input cannot be read again.
         if not (has_paid_calls(config) and "-" not in options.scope.docs and find_spec("dbos")):
-            return await run_to_report(traced, record, events.dispatch)
+            return await run_to_report(traced, record, *listeners)
         from suffice.jobs import local
 
-        def on_event(event: "Event") -> None:
-            record(event)
-            events.dispatch(event)
-
-        events.is_durable = True
         request = JobRequest(question, options, working_dir=str(Path.cwd()))
-        return await local.run_local(run, request, traced, data_dir, on_event, resume=False)
+        return await local.run_local(run, request, traced, data_dir, [record, *listeners], resume=False)
 
 
 @contextmanager
@@ -227,50 +226,42 @@ def _trace_run(config: "RunConfig", run: str) -> "Iterator[tuple[RunConfig, Call
         spans.end()
 
 
-class _EventDispatcher:
-    """Passes each event to the terminal, the run recorder and the trace file."""
+@contextmanager
+def _open_trace(path: Path) -> "Iterator[Callable[[Event], None]]":
+    """Open a trace and return what appends events to it; if the disk is full, the run goes on without it."""
+    from suffice.events import Started, serialize_event
 
-    def __init__(self, terminal: "Terminal", recorder: "RunRecorder", trace: TextIO | None) -> None:
-        self.terminal = terminal
-        self.is_durable = False
-        self._recorder = recorder
-        self._trace = trace
-        self._run = ""
-
-    def dispatch(self, event: "Event") -> None:
-        from suffice.events import Started
-
-        if isinstance(event, Started):
-            self._run = event.run
-        self.terminal.show_event(event)
-        self._recorder.record_event(event)
-        if self._trace is not None:
-            self._write_trace(event, self._trace)
-
-    def _write_trace(self, event: "Event", trace: TextIO) -> None:
-        """Append the event to the trace; if the disk is full, stop tracing but continue the run."""
-        from suffice.events import Started, serialize_event
-
-        try:
-            if isinstance(event, Started) and trace.seekable():
-                trace.truncate(0)  # Not earlier: if a run cannot start, an older trace stays as it is.
-            trace.write(json.dumps(serialize_event(event, self._run), ensure_ascii=False) + "\n")
-            trace.flush()
-        except OSError as error:
-            self._trace = None
-            print_error(f"--trace {trace.name} cannot be written: {error.strerror}; the run continues without it")
-
-
-def _open_trace(path: Path) -> TextIO:
     try:
-        return path.open("a", encoding="utf-8", errors="backslashreplace")
+        trace = path.open("a", encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise InputError(f"--trace {path} cannot be written: {error.strerror}") from error
+    run, has_failed = "", False
+
+    def write(event: "Event") -> None:
+        nonlocal run, has_failed
+        if has_failed:
+            return
+        try:
+            if isinstance(event, Started):
+                run = event.run
+                if trace.seekable():
+                    trace.truncate(0)  # Not earlier: if a run cannot start, an older trace stays as it is.
+            trace.write(json.dumps(serialize_event(event, run), ensure_ascii=False) + "\n")
+            trace.flush()
+        except OSError as error:
+            has_failed = True
+            print_error(f"--trace {path} cannot be written: {error.strerror}; the run continues without it")
+
+    with trace:
+        yield write
 
 
-def _exit_status(report: "Report", is_durable: bool) -> int:
+def _exit_status(report: "Report") -> int:
     """Return the exit status of a run, and print why there is no answer."""
+    from suffice.storage.runs import UNFINISHED_DIR
+
     if report.stop.reason == "cancelled":
+        is_durable = (settings.load().data_dir / UNFINISHED_DIR / f"{report.run}.sqlite").exists()
         how = f" Continue with: suffice resume {report.run}" if is_durable else ""
         return print_error(f"Interrupted. {report.stop.explanation}{how}", EXIT_INTERRUPTED)
     if report.status == "no_evidence":

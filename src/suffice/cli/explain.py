@@ -37,10 +37,10 @@ def explain(
     except msgspec.ValidationError as error:
         raise InputError(f"{path} has a stop record that cannot be read: {error}") from error
     if recorded_stop is None:
-        print(f"The run {recorded.run} was cut off after round {len(recorded.rounds)}; it has no recorded stop.")
+        print(f"The run {recorded.id} was cut off after round {len(recorded.rounds)}; it has no recorded stop.")
     else:
-        if recorded.task:
-            print(f"{recorded.task}\n")
+        if recorded.question:
+            print(f"{recorded.question}\n")
         print_stop(recorded_stop)
     if gate is not None:
         print(f"\n{what_if(recorded, gate)}")

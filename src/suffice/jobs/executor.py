@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -35,19 +35,16 @@ MAX_ATTEMPTS = 5  # A run that was started this often without ending probably cr
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+EventListeners = Sequence[Callable[[Event], None]]
 PrepareRun = Callable[[str, RunOptions], Awaitable[RunConfig]]
-
-
-def _ignore_event(event: Event) -> None:
-    pass
 
 
 @dataclass
 class ActiveRun:
     """A run that this process works on."""
 
-    on_event: Callable[[Event], None] = _ignore_event
-    """Receives the run's events as they come."""
+    listeners: EventListeners = ()
+    """Receive the run's events as they come."""
     is_local: bool = False
     """The run belongs to the command line, which may resume it any number of times."""
     is_interrupted: bool = False
@@ -196,7 +193,8 @@ class RunExecutor:
                 active.log.record_event(event)
                 if isinstance(event, Finished):
                     active.report = event.report
-                active.on_event(event)
+                for listen in active.listeners:
+                    listen(event)
                 if telemetry is not None:
                     telemetry.record_event(event)
                 for number, each in numbering.assign(event):

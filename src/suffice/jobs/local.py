@@ -4,27 +4,24 @@ While a process works on a run, it holds a lock on a separate ``.lock`` file bes
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from suffice.engine.pipeline import RunConfig
 from suffice.errors import InputError, SufficeError
-from suffice.events import Event
 from suffice.jobs.database import open_engine, sqlite_url
+from suffice.jobs.executor import EventListeners
 from suffice.jobs.journal import find_error_class
 from suffice.jobs.requests import JobRequest, parse_request
 from suffice.jobs.store import Priority, RunStore
 from suffice.jobs.worker import Worker
 from suffice.storage.locks import lock_or_refuse
+from suffice.storage.runs import UNFINISHED_DIR
 from suffice.types import Report
-
-EventCallback = Callable[[Event], None]
-_FOLDER = "unfinished"
 
 
 def list_unfinished(data_dir: Path) -> list[tuple[str, str]]:
     """Return the id and question of the runs that were interrupted or killed and can be resumed, newest first."""
-    stored = [_open_store(path).get(path.stem) for path in (data_dir / _FOLDER).glob("*.sqlite")]
+    stored = [_open_store(path).get(path.stem) for path in (data_dir / UNFINISHED_DIR).glob("*.sqlite")]
     newest = sorted(stored, key=lambda run: run.created, reverse=True)
     return [(run.id, parse_request(run.request).question) for run in newest]
 
@@ -38,7 +35,7 @@ def load_request(run_id: str, data_dir: Path) -> JobRequest:
 
 
 async def run_local(
-    run_id: str, request: JobRequest, config: RunConfig, data_dir: Path, on_event: EventCallback, *, resume: bool
+    run_id: str, request: JobRequest, config: RunConfig, data_dir: Path, listeners: EventListeners, *, resume: bool
 ) -> Report | None:
     """Work on a run and return its report. If interrupted, report what was found; the run can then be resumed."""
 
@@ -56,7 +53,7 @@ async def run_local(
             store = worker.store
             if not resume:
                 store.add(run_id, "local", request.to_json(), Priority.NORMAL, None)
-            report = await worker.run_in_process(store.get(run_id), on_event, resume=resume)
+            report = await worker.run_in_process(store.get(run_id), listeners, resume=resume)
             ended = store.get(run_id)
         finally:
             await worker.stop()
@@ -77,4 +74,4 @@ def _open_store(path: Path) -> RunStore:
 def _run_path(run_id: str, data_dir: Path) -> Path:
     if not run_id or not all(character.isalnum() or character == "-" for character in run_id):
         raise InputError(f"{run_id!r} is not the name of a run; list unfinished runs with: suffice resume")
-    return data_dir / _FOLDER / f"{run_id}.sqlite"
+    return data_dir / UNFINISHED_DIR / f"{run_id}.sqlite"

@@ -16,7 +16,7 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,11 +28,10 @@ from dbos import DBOS, DBOSConfig, Serializer, SetEnqueueOptions, SetWorkflowID
 from suffice.api import prepare_run
 from suffice.engine.pipeline import new_run_id
 from suffice.errors import SufficeError
-from suffice.events import Event
 from suffice.jobs.api_keys import ApiKeyStore, Quota
 from suffice.jobs.database import POOL_SIZE, POOL_TIMEOUT, lock_setup, open_engine
 from suffice.jobs.event_stream import EventStream
-from suffice.jobs.executor import ActiveRun, PrepareRun, RunExecutor
+from suffice.jobs.executor import ActiveRun, EventListeners, PrepareRun, RunExecutor
 from suffice.jobs.heartbeats import DEAD_AFTER, HEARTBEAT_SECONDS, Heartbeats, Listener
 from suffice.jobs.requests import JobRequest, parse_request
 from suffice.jobs.served import ServedCollections, shares_tags
@@ -210,14 +209,12 @@ class Worker:
             self._executor.interrupt(run_id)
         return await asyncio.to_thread(self.store.get, run_id)
 
-    async def run_in_process(
-        self, stored: StoredRun, on_event: Callable[[Event], None], *, resume: bool
-    ) -> Report | None:
+    async def run_in_process(self, stored: StoredRun, listeners: EventListeners, *, resume: bool) -> Report | None:
         """Work on a run in this process, without the queue, and return its report.
 
         If this call is cancelled, the report covers what was found so far and the run stays unfinished.
         """
-        active = self._executor.active[stored.id] = ActiveRun(on_event, is_local=True)
+        active = self._executor.active[stored.id] = ActiveRun(listeners, is_local=True)
         if resume:
             await DBOS.resume_workflow_async(stored.id)
         else:

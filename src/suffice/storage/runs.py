@@ -27,6 +27,7 @@ from suffice.storage.report_json import dumps, loads
 from suffice.types import BELIEF_KIND, Note, Passage, PriorRun, Report
 
 LOG_FILE, RUNS_DIR = "runs.jsonl", "runs"
+UNFINISHED_DIR = "unfinished"  # Durable runs that did not end (``jobs.local``).
 EVENTS_FILE, REPORT_FILE = "events.jsonl", "report.json"
 LAST_RUN = "last"  # Names the run that started last.
 
