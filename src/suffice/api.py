@@ -37,7 +37,7 @@ from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose
 from suffice.skills.skill import Skill
 from suffice.state.survey import DEEP_TARGET, DEFAULT_TARGET
 from suffice.storage import findings, runs
-from suffice.storage.findings import FindingStore, StoredFinding, recall_findings
+from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, detect_language
@@ -431,7 +431,7 @@ def _recall_findings(
         return []
     store = FindingStore(config.data_dir / findings.DATABASE_NAME)
     try:
-        return recall_findings(store.search(""), task, embed, public_only=options.scope.uses_web)
+        return store.find_similar(task, embed, public_only=options.scope.uses_web)
     except InputError as error:  # The run goes on without earlier findings.
         notify(str(error))
         return []

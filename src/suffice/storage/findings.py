@@ -94,6 +94,10 @@ class FindingStore:
             )
         return True
 
+    def find_similar(self, task: str, embed: Embed | None = None, *, public_only: bool = False) -> list[StoredFinding]:
+        """Return the best earlier findings for a task; ``public_only`` leaves out what came from private documents."""
+        return recall_findings(self._load_all(), task, embed, public_only=public_only)
+
     def search(self, text: str) -> list[StoredFinding]:
         """Return the findings that share a word with the text, most alike first; all findings for an empty text."""
         findings = self._load_all()

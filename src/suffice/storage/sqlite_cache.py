@@ -16,7 +16,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,32 +48,34 @@ class SqliteCache:
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the stored values of these keys; missing keys are left out."""
         found: dict[bytes, bytes] = {}
-        wanted = list(keys)
-        with self._open() as database:
-            for start in range(0, len(wanted) if database else 0, _KEYS_PER_QUERY):
-                batch = wanted[start : start + _KEYS_PER_QUERY]
-                marks = ",".join("?" * len(batch))
-                rows = database.execute(f"SELECT key, value FROM shelf WHERE key IN ({marks})", batch)
-                found |= {key: value for key, value in rows if isinstance(value, bytes)}
+        with self._handle_errors():
+            if (database := self._connect()) is not None:
+                for batch in _split_batches(list(keys)):
+                    marks = ",".join("?" * len(batch))
+                    rows = database.execute(f"SELECT key, value FROM shelf WHERE key IN ({marks})", batch)
+                    found |= {key: value for key, value in rows if isinstance(value, bytes)}
         return found
 
     def put(self, items: Mapping[bytes, bytes]) -> None:
         """Store these values, replacing earlier ones."""
-        with self._open() as database:
-            if database is not None:
-                database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?)", items.items())
+        with self._handle_errors():
+            if (database := self._connect()) is not None:
+                with database:
+                    database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?)", items.items())
 
     def delete_before(self, value: bytes) -> None:
         """Delete every value that sorts before this one; for values that begin with a timestamp."""
-        with self._open() as database:
-            if database is not None:
-                database.execute("DELETE FROM shelf WHERE value < ?", (value,))
+        with self._handle_errors():
+            if (database := self._connect()) is not None:
+                with database:
+                    database.execute("DELETE FROM shelf WHERE value < ?", (value,))
 
     def clear(self) -> None:
         """Delete all values."""
-        with self._open() as database:
-            if database is not None:
-                database.execute("DELETE FROM shelf")
+        with self._handle_errors():
+            if (database := self._connect()) is not None:
+                with database:
+                    database.execute("DELETE FROM shelf")
 
     def close(self) -> None:
         """Close the file. The cache stays usable but stores nothing any more."""
@@ -94,12 +96,12 @@ class SqliteCache:
         return self._database
 
     @contextmanager
-    def _open(self) -> Iterator[Any]:
-        """Hold the lock and a transaction, ``None`` without a file. If the file fails, go on without it or with a new one."""
+    def _handle_errors(self) -> Iterator[None]:
+        """Hold the lock; on errors of the file, go on without it or with a new one."""
         with self._lock:
             try:
-                with translate_sqlite_errors(), self._connect() or nullcontext() as database:
-                    yield database
+                with translate_sqlite_errors():
+                    yield
             except OSError as error:
                 self._disable(error)
             except CorruptCache as error:
@@ -191,3 +193,8 @@ def _encode_timestamp(seconds: float) -> bytes:
 
 def _decode_timestamp(stored: bytes) -> int:
     return int.from_bytes(stored[:_TIMESTAMP_BYTES], "big")
+
+
+def _split_batches(keys: list[bytes]) -> Iterator[list[bytes]]:
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        yield keys[start : start + _KEYS_PER_QUERY]
