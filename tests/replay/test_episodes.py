@@ -122,7 +122,7 @@ def test_missing_texts_are_unknown_not_zero(tmp_path):
     for readings in measure_readings(read, frozenset()):
         assert readings["novelty.words"] is None
         assert readings["worth.pair_cover"] is None
-        assert readings["unseen.mass.entities"] is None
+        assert readings["bridges.open"] is None
         assert readings["overlap.upr"] == 1.0  # ids suffice
 
 

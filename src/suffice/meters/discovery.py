@@ -1,7 +1,6 @@
 """How much seems to be left to find.
 
 unseen.mass, unseen.richness                     Good–Turing and Chao1 estimates over the passages found
-unseen.mass.entities, unseen.richness.entities   the same over the names in them
 relevance.seen, .low, .high                      share of all results that was seen, with its interval (Chao)
 question.residual                                share of the question's words that no passage has
 bridges.open                                     names that passages introduced and no query has used
@@ -10,7 +9,6 @@ evidence.chars                                   characters of evidence before t
 """
 
 from collections import defaultdict
-from collections.abc import Set
 
 from suffice.measure.richness import SightingCounter
 from suffice.meters.base import MeterContext, Moment, RoundView
@@ -23,33 +21,18 @@ _MIN_ROUNDS = 2  # One round finds everything once, so it tells nothing about wh
 
 class UnseenMeter:
     moment: Moment = "after"
-    names: tuple[str, ...] = (
-        "unseen.mass",
-        "unseen.richness",
-        "unseen.mass.entities",
-        "unseen.richness.entities",
-    )
+    names: tuple[str, ...] = ("unseen.mass", "unseen.richness")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
-        self._passages, self._entities = SightingCounter(), SightingCounter()
-        self._names_by_hit: dict[str, Set[str]] = {}
-        self._is_text_missing = False
+        self._passages = SightingCounter()
 
     def read(self, view: RoundView) -> Readings:
         self._passages.add(hit.id for hit in view.raw)
-        for hit in view.raw:
-            if hit.text is None:
-                self._is_text_missing = True  # From now on the entities cannot be counted.
-            elif hit.id not in self._names_by_hit:
-                self._names_by_hit[hit.id] = extract_lowered_names(hit.text)
-            self._entities.add(self._names_by_hit.get(hit.id, ()))
-        passages = None if view.failed else self._passages
-        named = None if view.failed or self._is_text_missing else self._entities
+        if view.failed:
+            return dict.fromkeys(self.names)
         return {
-            "unseen.mass": None if passages is None else passages.estimate_unseen_mass(),
-            "unseen.richness": None if passages is None else passages.estimate_richness(),
-            "unseen.mass.entities": None if named is None else named.estimate_unseen_mass(),
-            "unseen.richness.entities": None if named is None else named.estimate_richness(),
+            "unseen.mass": self._passages.estimate_unseen_mass(),
+            "unseen.richness": self._passages.estimate_richness(),
         }
 
 
