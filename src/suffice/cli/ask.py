@@ -65,6 +65,7 @@ def ask(
         False,
         "Only print what the run would probably cost: calls, tokens and price. Nothing is asked or searched.",
         OUTPUT,
+        "--dry-run",
     ),
     quiet: bool = QUIET,
     verbose: bool = VERBOSE,

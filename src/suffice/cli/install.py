@@ -144,7 +144,7 @@ def list_entries(environment: Mapping[str, str], docs: str | None = None) -> lis
 
 def install(
     agent: list[str] | None = _AGENT,
-    guard: bool = flag(False, "Also add the hook of 'suffice guard' to Claude Code and Codex."),
+    guard: bool = flag(False, "Also add the hook of 'suffice guard' to Claude Code and Codex.", flags="--guard"),
     docs: Path | None = flag(None, "Search this folder. Default: the folder the agent works in.", metavar="FOLDER"),
     yes: bool = _YES,
     dry_run: bool = _DRY_RUN,

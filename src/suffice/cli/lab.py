@@ -39,15 +39,19 @@ def run(
         None, "Questions without an answer: own (those of the set), swap (LoCoMo entity swaps) or none."
     ),
     answers_each_round: bool | None = flag(
-        None, "Also answer after every round without a gate, to compare with fixed rounds."
+        None,
+        "Also answer after every round without a gate, to compare with fixed rounds.",
+        flags="--answers-each-round",
     ),
-    no_text: bool = flag(False, "Leave answers and queries out of the rows: they may quote the data."),
+    no_text: bool = flag(
+        False, "Leave answers and queries out of the rows: they may quote the data.", flags="--no-text"
+    ),
     out: Path = flag(Path("runs/grid"), "Folder of the rows. Started again, it continues.", metavar="DIR"),
     part: str | None = flag(None, "Only this part of the questions, as 3/8, for several processes with a --out each."),
     concurrency: int = flag(4, "Questions at the same time.", min=1),
     max_cost: float | None = flag(None, "US dollars at most.", metavar="USD"),
     max_seconds: float | None = flag(None, "End after so many seconds; the rows so far stay.", metavar="S"),
-    yes: bool = flag(False, "Do not ask before spending money."),
+    yes: bool = flag(False, "Do not ask before spending money.", flags="--yes"),
 ) -> int | None:
     """Run agents over questions: harness x memory x gate, one row a question.
 

@@ -42,7 +42,7 @@ def list_prompts() -> None:
 @prompts_app.command()
 def show(
     name: str = argument(..., "The prompt, such as draft or writing/prose.", "NAME", show_default=False),
-    built_in: bool = flag(False, "Show the built-in text although it is replaced."),
+    built_in: bool = flag(False, "Show the built-in text although it is replaced.", flags="--built-in"),
 ) -> None:
     """Show the text of a prompt as a file that can replace it."""
     from suffice.prompts.base import list_own_templates, read_built_in

@@ -25,7 +25,7 @@ def replay(
     files: list[Path] = _RECORDINGS,
     stop: list[str] | None = flag(None, "A stop rule to try, as for 'suffice ask'. Repeatable.", metavar="EXPR"),
     corpus: Path | None = _CORPUS,
-    sweep: bool = flag(False, "Also try sixteen published settings of the exhaustion rule."),
+    sweep: bool = flag(False, "Also try sixteen published settings of the exhaustion rule.", flags="--sweep"),
     out: list[Path] | None = flag(None, "", hidden=True),
     as_json: bool = JSON,
 ) -> None:

@@ -71,7 +71,7 @@ def index(
         "With --to: store the vectors of the embedding model, or static ones, which take a hundredth of the time "
         "and leave the model's work to the time of the question.",
     ),
-    rebuild: bool = flag(False, "With --to: make the collection anew."),
+    rebuild: bool = flag(False, "With --to: make the collection anew.", flags="--rebuild"),
     **given: Any,
 ) -> int:
     """Read documents into the search index ahead of time.

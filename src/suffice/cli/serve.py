@@ -35,9 +35,11 @@ def serve(
         "A model that requests may choose, as for 'suffice ask'. Repeatable; the first is the default.",
         metavar="NAME",
     ),
-    web: bool = flag(False, "Allow requests to search the web."),
+    web: bool = flag(False, "Allow requests to search the web.", flags="--web"),
     orders_only: bool = flag(
-        False, "Only accept requests; 'suffice worker' processes on the same Postgres database run them."
+        False,
+        "Only accept requests; 'suffice worker' processes on the same Postgres database run them.",
+        flags="--orders-only",
     ),
     runs: int = _RUNS,
     runs_per_user: int = _RUNS_PER_USER,
@@ -84,7 +86,9 @@ def worker(
     runs: int = _RUNS,
     runs_per_user: int = _RUNS_PER_USER,
     runs_overall: int | None = _RUNS_OVERALL,
-    check: bool = flag(False, "Only check that a worker on this machine is alive; status 4 if none is."),
+    check: bool = flag(
+        False, "Only check that a worker on this machine is alive; status 4 if none is.", flags="--check"
+    ),
 ) -> None:
     """Work on the runs of a service that uses the same database and serves the same collections."""
     import asyncio
