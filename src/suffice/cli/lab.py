@@ -94,13 +94,11 @@ def run(
     try:
         progress = asyncio.run(_run_with_progress(grid, concurrency, max_cost, max_seconds))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        typer.echo(f"Interrupted; the rows so far are in {out}. Start again to continue.", err=True)
+        print_note(f"Interrupted; the rows so far are in {out}. Start again to continue.")
         return EXIT_INTERRUPTED
     left = progress.total - progress.done
     end = f"{left:,} are left; start again to continue" if left else f"see: suffice lab tables {out}"
-    typer.echo(
-        f"{progress.done:,} of {progress.total:,} rows are in {out}, {progress.errors} with an error; {end}", err=True
-    )
+    print_note(f"{progress.done:,} of {progress.total:,} rows are in {out}, {progress.errors} with an error; {end}")
     return None
 
 
@@ -202,10 +200,9 @@ def _read_gaps(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 def _show_estimate(estimate: "GridEstimate", done: int, cells: int) -> None:
     price = "price unknown" if estimate.usd is None else f"{estimate.usd:,.2f} US dollars"
-    typer.echo(
+    print_note(
         f"{cells} cells, {estimate.runs:,} runs to do{f' ({done:,} done)' if done else ''}: at most about "
-        f"{estimate.calls:,} calls, {estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, {price}.",
-        err=True,
+        f"{estimate.calls:,} calls, {estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, {price}."
     )
 
 

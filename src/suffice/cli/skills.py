@@ -45,7 +45,7 @@ def show(
     """Show where a skill acts, what it sets and what it tells the writer."""
     skill = _load().get(name.lstrip("/").lower())
     if as_json:
-        row = {**_to_row(skill), "queries": list(skill.queries), "instruction": skill.instruction}
+        row = {**_to_row(skill), "queries": skill.queries, "instruction": skill.instruction}
         print(json.dumps(row, ensure_ascii=False, indent=2))
         return
     print(f"/{skill.name}  ({skill.origin}, {skill.path})\n{skill.description}\n")
@@ -61,15 +61,8 @@ def show(
 
 
 def _to_row(skill: "Skill") -> dict[str, Any]:
-    return {
-        "name": skill.name,
-        "description": skill.description,
-        "origin": skill.origin,
-        "hooks": list(skill.hooks),
-        "activates": list(skill.activates),
-        "options": dict(skill.options),
-        "path": str(skill.path),
-    }
+    names = ("name", "description", "origin", "hooks", "activates", "options")
+    return {name: getattr(skill, name) for name in names} | {"path": str(skill.path)}
 
 
 def _load() -> "SkillSet":

@@ -126,7 +126,7 @@ class AgentResponse(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateResponse(Estimate):
-    """What a run will probably cost; ``text`` is the same in words."""
+    """What a run will probably cost; ``usd`` is null if the price of the model is unknown, ``text`` is the same in words."""
 
     text: str
 
