@@ -15,7 +15,6 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from suffice.meters.base import Hit, MeterContext, Moment, RoundView
@@ -56,8 +55,11 @@ class WorthMeter:
         self._covered_mask = 0
         self._best_one = self._best_two = self._best_linked = 0
         self._covers: set[int] = set()
-        # For links: the passages, their numbers by word, and the covers of those with a title, by its first word and itself.
+        self._seen_words: set[str] = set()
+        self._bit_by_word: dict[str, int] = {}
+        # For links: the passages, their numbers by word, and the covers of those with a title, by its longest word and itself.
         self._texts: list[_Text] = []
+        self._indexed_count = 0
         self._numbers_by_word: dict[str, list[int]] = defaultdict(list)
         self._covers_by_title: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._ids: set[str] = set()
@@ -86,9 +88,12 @@ class WorthMeter:
             self._without_text += 1
             return
         tokens, words, title = _tokenize_hit(hit.title or "", hit.text)
+        for word in words - self._seen_words:
+            if bit := self._bit_by_key.get(_stem_word(word)):
+                self._bit_by_word[word] = bit
         cover = 0
-        for word in words:
-            cover |= self._bit_by_key.get(_stem_word(word), 0)
+        for word in words & self._bit_by_word.keys():
+            cover |= self._bit_by_word[word]
         self._covered_mask |= cover
         self._best_one = max(self._best_one, cover.bit_count())
         if cover not in self._covers:  # A cover seen before cannot improve a pair.
@@ -99,10 +104,9 @@ class WorthMeter:
         name = " ".join(title)
         text = _Text(cover, f" {' '.join(tokens)} ", name if len(name) > 2 else "")
         self._best_linked = max(self._best_linked, self._find_best_link(text, words, title))
-        for word in words - STOP_WORDS:
-            self._numbers_by_word[word].append(len(self._texts))
+        self._seen_words |= words
         if text.title:
-            self._covers_by_title[title[0]][text.title].add(cover)
+            self._covers_by_title[max(title, key=len)][text.title].add(cover)
         self._texts.append(text)
 
     def _find_best_link(self, text: "_Text", words: frozenset[str], title: tuple[str, ...]) -> int:
@@ -115,7 +119,11 @@ class WorthMeter:
             for name, covers in self._covers_by_title[word].items():
                 if name != text.title and f" {name} " in text.words:
                     linked |= covers
-        if text.title:
+        if text.title and self._seen_words.issuperset(title):  # Most new titles have a word that no earlier text has.
+            for number in range(self._indexed_count, len(self._texts)):  # Only when it is needed.
+                for word in set(self._texts[number].words.split()) - STOP_WORDS:
+                    self._numbers_by_word[word].append(number)
+            self._indexed_count = len(self._texts)
             rare = [self._numbers_by_word.get(word, []) for word in title if word not in STOP_WORDS]
             numbers: Sequence[int] = min(rare, key=len, default=range(len(self._texts)))
             for earlier in (self._texts[number] for number in numbers[-_MAX_LINK_CANDIDATES:]):
@@ -172,7 +180,6 @@ def _tokenize(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(_fold_accents(text).lower()))
 
 
-@lru_cache(maxsize=8192)
 def _stem_word(word: str) -> str:
     word = word.lower()
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
