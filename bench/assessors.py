@@ -37,7 +37,8 @@ from suffice.events import RoundDone
 from suffice.gates.base import Gate
 from suffice.gates.limits import fixed
 from suffice.gates.parse import parse_gate
-from suffice.meters import KNOWN_TOKENS, LiveRun, Meter, MeterContext, MeterSet, ModelMeter, Moment
+from suffice.meters import KNOWN_TOKENS, MeterSet
+from suffice.meters.base import LiveRun, Meter, MeterContext, ModelMeter, Moment
 from suffice.meters.model import ModelNoveltyMeter
 from suffice.meters.repetition import WordNoveltyMeter
 from suffice.meters.semantic import EmbeddingNoveltyMeter

@@ -7,7 +7,6 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import aclosing
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,11 @@ from suffice import __version__, settings
 from suffice.engine.bounds import BOUND_OPTIONS
 from suffice.engine.estimate import Estimate, estimate_run
 from suffice.engine.interventions import validate_interventions
-from suffice.engine.pipeline import RunConfig, run_pipeline
+from suffice.engine.pipeline import RunConfig, run_to_report
 from suffice.engine.presets import get_preset
 from suffice.engine.vision import find_images
 from suffice.errors import InputError
-from suffice.events import Event, Finished
+from suffice.events import Event
 from suffice.gates.base import Gate
 from suffice.gates.coverage import coverage
 from suffice.gates.parse import parse_gate
@@ -94,14 +93,7 @@ async def research(
     run_options = _collect_options({**own, "max_rounds": max_rounds, "continues": continues, **options})
     config = await prepare_run(question, run_options, _LOG.warning)
     recorder = make_recorder(run_options, _LOG.warning)
-    async with aclosing(run_pipeline(config)) as events:
-        async for event in events:
-            recorder.record_event(event)
-            if on_event is not None:
-                on_event(event)
-            if isinstance(event, Finished):
-                return event.report
-    raise AssertionError("the last event of a run is Finished")
+    return await run_to_report(config, recorder.record_event, *([on_event] if on_event else []))
 
 
 def _collect_options(given: dict[str, Any]) -> RunOptions:

@@ -227,8 +227,13 @@ _TYPE_NAMES = {
 
 def serialize_event(event: Event, run: str, at: datetime | None = None) -> dict[str, Any]:
     """Return the event as a JSON object with ``type``, ``run``, ``at`` and its own fields."""
-    timestamp = (at or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    timestamp = format_time(at or datetime.now(UTC))
     return {"type": _TYPE_NAMES[type(event)], "run": run, "at": timestamp, **_serialize_fields(event)}
+
+
+def format_time(at: datetime) -> str:
+    """Return a time of UTC as ISO 8601, to the millisecond."""
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _serialize_fields(event: Event) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def test_interrupted_run_is_resumed(tmp_path):
 
     async def run(*, resume):
         config = replace(await make_prepare(ledger)(QUESTION, REQUEST.options), run_id=RUN)
-        return await local.run_local(RUN, REQUEST, config, tmp_path, lambda event: None, resume=resume)
+        return await local.run_local(RUN, REQUEST, config, tmp_path, (), resume=resume)
 
     async def interrupt():
         working = asyncio.ensure_future(run(resume=False))
@@ -36,7 +36,7 @@ def test_interrupted_run_is_resumed(tmp_path):
     report = asyncio.run(interrupt())
     assert report.stop.reason == "cancelled"
     assert report.run == RUN
-    assert [unfinished.run_id for unfinished in local.list_unfinished(tmp_path)] == [RUN]
+    assert [run for run, _ in local.list_unfinished(tmp_path)] == [RUN]
     assert local.load_request(RUN, tmp_path) == REQUEST
 
     report = asyncio.run(run(resume=True))

@@ -32,7 +32,7 @@ def test_concurrent_requests_do_not_exceed_the_quota(store: RunStore, quota: Quo
     with ThreadPoolExecutor(8) as pool:
         accepted = list(pool.map(lambda n: accept(store, f"run{n}", quota), range(40)))
     assert sum(accepted) == 3
-    assert store.count_by_status("ada") == {"queued": 3}
+    assert store.count_by_status() == {"queued": 3}
     assert accept(store, "other", quota, owner="ben")
 
 

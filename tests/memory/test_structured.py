@@ -5,9 +5,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from suffice.errors import ModelError
+from suffice.memory.base import BeliefLimits
 from suffice.memory.extraction import MAX_FACT_CHARS
 from suffice.memory.open_questions import MAX_OPEN
-from suffice.memory.structured import MAX_FACTS, TARGET_FACTS, StructuredMemory
+from suffice.memory.structured import StructuredMemory
 from suffice.prompts.belief import CuratedFact, Curation, ExtractedFact, Extraction
 from suffice.testing import ScriptedModel, make_passage
 from suffice.text.tokens import estimate_tokens
@@ -56,7 +57,7 @@ def test_more_than_ten_facts_are_curated_and_sources_joined(fed):
 def test_a_rule_curates_when_the_model_fails(fed, unusable):
     page, extraction = many_facts()
     belief = fed(StructuredMemory, says(extraction, curate=[unusable]), task="Who painted barn number 7?").round(page)
-    assert len(belief.texts()) == TARGET_FACTS
+    assert len(belief.texts()) == BeliefLimits().target
     assert any("number 7" in text for text in belief.texts())
 
 
@@ -76,7 +77,7 @@ def test_the_links_of_a_chain_survive_curation(fed, curation):
     task = "On which river lies the birthplace of the director of The Silver Lamp?"
     texts = fed(StructuredMemory, says(facts, curate=[curation]), task=task).round(page).texts()
     assert set(chain) <= set(texts)
-    assert len(texts) <= MAX_FACTS
+    assert len(texts) <= BeliefLimits().trigger
 
 
 # -- bounds --------------------------------------------------------------------------------------------------------------
@@ -104,7 +105,7 @@ def test_a_belief_stays_within_its_limits_whatever_the_model_says(fed, kind, ans
         belief.round(make_passage(f"p{n}", "Ada was born in Graz. Karl directed the lamp in 1954.", f"Page {n}"))
         notes = belief.memory.render(100_000)
         facts = [note for note in notes if note.kind == BELIEF_KIND]
-        assert len(facts) <= MAX_FACTS
+        assert len(facts) <= BeliefLimits().trigger
         assert all(len(note.text) <= MAX_FACT_CHARS for note in notes)
         assert len(belief.memory_context.open_questions.open) <= MAX_OPEN
         # Every note cites passages, and only those that were admitted by then.
@@ -122,4 +123,4 @@ def test_a_belief_larger_than_any_prompt_fits_after_curation(fed):
         belief.round(page)
     notes = belief.memory.render(200)
     assert sum(estimate_tokens(note.text) for note in notes) <= 200
-    assert len(belief.memory.render(1_000_000)) <= 2 * MAX_FACTS
+    assert len(belief.memory.render(1_000_000)) <= 2 * BeliefLimits().trigger

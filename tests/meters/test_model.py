@@ -136,16 +136,6 @@ def test_a_gate_that_asks_for_no_margin_needs_no_log_probabilities():
     assert report.stop.reason == "budget_rounds"
 
 
-def test_a_change_of_mind_about_sufficiency_is_a_reading():
-    said = [(False, 0.9), (False, 0.6), (True, 0.7), (False, None)]
-    answers = [
-        ReflectionResponse(yes, sure, (), (PlannedQuery(f"keeper number {i}"),)) for i, (yes, sure) in enumerate(said)
-    ]
-    report, _ = research("sufficiency(1).after(6)", reflect=answers)
-    changes = [record.readings["sufficiency.change"] for record in report.stop.rounds[:4]]
-    assert changes == [None, pytest.approx(0.3), pytest.approx(0.3), pytest.approx(-0.7)]
-
-
 NEEDS = {
     "novelty.model": "before",
     "sufficiency.model": "after",

@@ -122,7 +122,7 @@ def test_missing_texts_are_unknown_not_zero(tmp_path):
     for readings in measure_readings(read, frozenset()):
         assert readings["novelty.words"] is None
         assert readings["worth.pair_cover"] is None
-        assert readings["unseen.mass.entities"] is None
+        assert readings["bridges.open"] is None
         assert readings["overlap.upr"] == 1.0  # ids suffice
 
 
@@ -255,7 +255,7 @@ def recorded(tmp_path: Path) -> tuple[Path, Report]:
 
 def test_a_trace_holds_the_run(recorded: tuple[Path, Report]) -> None:
     trace = read_trace(recorded[0])
-    assert (trace.run, trace.task, trace.seed) == ("r1", "Do bees dance?", 7)
+    assert (trace.id, trace.question, trace.seed) == ("r1", "Do bees dance?", 7)
     assert [round.queries for round in trace.rounds] == [("Do bees dance?", "first"), ("second",)]
     assert [[hit.id for hit in round.new] for round in trace.rounds] == [["a", "b"], ["c"]]
     assert trace.stop is not None

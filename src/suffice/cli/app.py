@@ -33,14 +33,13 @@ from suffice.cli import (
     skills,
     tune,
 )
-from suffice.cli.options import GroupedHelpCommand, GroupedHelpProgram
+from suffice.cli.options import CommandGroup
 from suffice.cli.output import print_error
 from suffice.cli.safe_output import clean_streams
 from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError, describe_install
 
-app = typer.Typer(
+app = CommandGroup(
     name="suffice",
-    cls=GroupedHelpProgram,
     help='Deep research that knows when it knows enough.\n\nStart with: suffice ask "YOUR QUESTION" --docs FOLDER',
     no_args_is_help=True,
     add_completion=True,
@@ -73,20 +72,20 @@ def root(
 
 # In the order in which help lists them.
 _MORE, _SERVICE, _EXPERIMENTS = "More", "Service and agents", "Experiments"
-app.command(cls=GroupedHelpCommand, epilog=ask.EXAMPLES)(ask.ask)
-app.command(cls=GroupedHelpCommand)(check.check)
-app.command(cls=GroupedHelpCommand)(search.search)
-app.command(cls=GroupedHelpCommand)(search.index)
+app.command(epilog=ask.EXAMPLES)(ask.ask)
+app.command()(check.check)
+app.command()(search.search)
+app.command()(search.index)
 app.add_typer(runs.runs_app, name="runs")
 app.command()(explain.explain)
 app.command()(serve.serve)
 app.command()(doctor.doctor)
-app.command(cls=GroupedHelpCommand, rich_help_panel=_MORE)(ask.resume)
+app.command(rich_help_panel=_MORE)(ask.resume)
 app.command(rich_help_panel=_MORE)(recheck.recheck)
-app.command(cls=GroupedHelpCommand, rich_help_panel=_MORE)(mine.mine)
+app.command(rich_help_panel=_MORE)(mine.mine)
 app.add_typer(runs.memory_app, name="memory", rich_help_panel=_MORE)
 app.add_typer(skills.skills_app, name="skills", rich_help_panel=_MORE)
-app.command(cls=GroupedHelpCommand, rich_help_panel=_SERVICE)(mcp.mcp)
+app.command(rich_help_panel=_SERVICE)(mcp.mcp)
 app.command(rich_help_panel=_SERVICE)(install.install)
 app.command(rich_help_panel=_SERVICE)(install.uninstall)
 app.add_typer(guard.guard_app, name="guard", rich_help_panel=_SERVICE)
@@ -98,7 +97,7 @@ replay.lab_app.command()(lab.run)
 replay.lab_app.command()(lab.tables)
 replay.lab_app.command()(lab.gaps)
 replay.lab_app.command("data")(lab.show_data)
-app.command(cls=GroupedHelpCommand, rich_help_panel=_EXPERIMENTS)(tune.tune)
+app.command(rich_help_panel=_EXPERIMENTS)(tune.tune)
 app.add_typer(prompts.prompts_app, name="prompts", rich_help_panel=_EXPERIMENTS)
 
 

@@ -4,24 +4,24 @@ import json
 import os
 import re
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, aclosing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from suffice import settings
 from suffice.cli.options import (
+    HELP_ALL,
+    JSON,
+    OUT,
     OUTPUT,
-    DebugOption,
-    HelpAllOption,
-    JsonOption,
-    OutOption,
-    QuietOption,
-    TraceOption,
-    VerboseOption,
+    QUIET,
+    TRACE,
+    VERBOSE,
+    argument,
     build_options,
+    flag,
     is_switched_off,
     takes_options,
 )
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from suffice.cli.terminal import Terminal
     from suffice.engine.pipeline import RunConfig
     from suffice.events import Event
-    from suffice.storage.runs import RunRecorder
     from suffice.types import Report
+
+_Listeners = Sequence[Callable[["Event"], None]]
 
 EXAMPLES = """Examples:
 
@@ -48,37 +49,27 @@ suffice ask "/timeline How did the project start?" --docs minutes/
 
 @takes_options(*(name for name, option in OPTIONS.items() if option.group))
 def ask(
-    question: Annotated[
-        str,
-        typer.Argument(
-            help="What you want to know. It may begin with skills such as /deep ('suffice skills' lists them) and end with "
-            "'… and save it to FILE.md'.",
-            metavar="QUESTION",
-        ),
-    ],
-    out: OutOption = None,
-    as_json: JsonOption = False,
-    trace: TraceOption = None,
-    keep: Annotated[
-        bool,
-        typer.Option(
-            "--keep/--no-keep",
-            help="Store this run on this machine ('suffice runs' lists stored runs).",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = True,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Only print what the run would probably cost: calls, tokens and price. Nothing is asked or searched.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    debug: DebugOption = False,
-    help_all: HelpAllOption = False,
+    question: str = argument(
+        ...,
+        "What you want to know. It may begin with skills such as /deep ('suffice skills' lists them) and end with "
+        "'… and save it to FILE.md'.",
+        "QUESTION",
+    ),
+    out: list[Path] | None = OUT,
+    as_json: bool = JSON,
+    trace: Path | None = TRACE,
+    keep: bool = flag(
+        True, "Store this run on this machine ('suffice runs' lists stored runs).", OUTPUT, "--keep/--no-keep"
+    ),
+    dry_run: bool = flag(
+        False,
+        "Only print what the run would probably cost: calls, tokens and price. Nothing is asked or searched.",
+        OUTPUT,
+        "--dry-run",
+    ),
+    quiet: bool = QUIET,
+    verbose: bool = VERBOSE,
+    help_all: bool = HELP_ALL,
     **given: Any,
 ) -> int:
     """Answer a question from documents or the web, with citations.
@@ -97,7 +88,7 @@ def ask(
             raise InputError("--dry-run makes no report; leave out --out and --trace")
         return _print_estimate(task, options, as_json=as_json)
     output = OutputOptions([*(out or []), *([named_file] if named_file else [])], trace, as_json, quiet, verbose)
-    return _run_and_print(lambda events: _run_question(task, options, events), options, output)
+    return _run_and_print(lambda *parts: _run_question(task, options, *parts), options, output)
 
 
 def _print_estimate(question: str, options: RunOptions, *, as_json: bool) -> int:
@@ -113,15 +104,11 @@ def _print_estimate(question: str, options: RunOptions, *, as_json: bool) -> int
 
 
 def resume(
-    run: Annotated[
-        str | None,
-        typer.Argument(help="The run to continue. Without it, list the runs that can be continued.", metavar="RUN"),
-    ] = None,
-    out: OutOption = None,
-    as_json: JsonOption = False,
-    trace: TraceOption = None,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
+    run: str | None = argument(None, "The run to continue. Without it, list the runs that can be continued.", "RUN"),
+    out: list[Path] | None = OUT,
+    as_json: bool = JSON,
+    trace: Path | None = TRACE,
+    quiet: bool = QUIET,
 ) -> int:
     """Continue a run that was interrupted, without paying again.
 
@@ -132,8 +119,8 @@ def resume(
     data_dir = settings.load().data_dir
     if run is None:
         interrupted = local.list_unfinished(data_dir)
-        for unfinished in interrupted:
-            print(f"{unfinished.run_id}  {' '.join(unfinished.question.split())[:80]}")
+        for run_id, question in interrupted:
+            print(f"{run_id}  {' '.join(question.split())[:80]}")
         if not interrupted and not as_json:
             print("No interrupted runs.")
         return 0
@@ -145,13 +132,11 @@ def resume(
             f"The folder {request.working_dir}, where the run was started, cannot be opened: {error.strerror}"
         ) from error
 
-    async def continue_run(events: _EventDispatcher) -> "Report | None":
+    async def continue_run(terminal: "Terminal", listeners: _Listeners) -> "Report | None":
         from suffice.api import prepare_run
 
-        events.is_durable = True
-        terminal = events.terminal
         config = await prepare_run(request.question, request.options, terminal.notify, terminal.show_progress)
-        return await local.run_local(run, request, replace(config, run_id=run), data_dir, events.dispatch, resume=True)
+        return await local.run_local(run, request, replace(config, run_id=run), data_dir, listeners, resume=True)
 
     output = OutputOptions(out or [], trace, as_json, quiet)
     return _run_and_print(continue_run, request.options, output)
@@ -169,7 +154,7 @@ class OutputOptions:
 
 
 def _run_and_print(
-    work: Callable[["_EventDispatcher"], Coroutine[None, None, "Report | None"]],
+    work: Callable[["Terminal", _Listeners], Coroutine[None, None, "Report | None"]],
     options: RunOptions,
     output: OutputOptions,
 ) -> int:
@@ -181,9 +166,12 @@ def _run_and_print(
         validate_report_path(path)
     with ExitStack() as stack:
         terminal = stack.enter_context(Terminal(quiet=output.quiet, verbose=output.verbose).live_display())
-        trace = stack.enter_context(_open_trace(output.trace)) if output.trace is not None else None
-        events = _EventDispatcher(terminal, make_recorder(options, terminal.notify, output.out), trace)
-        report = run_interruptible(work(events))
+        listeners: _Listeners = [
+            terminal.show_event,
+            make_recorder(options, terminal.notify, output.out).record_event,
+            *([stack.enter_context(_open_trace(output.trace))] if output.trace is not None else []),
+        ]
+        report = run_interruptible(work(terminal, listeners))
     if report is None:  # Interrupted before the run had started.
         return EXIT_INTERRUPTED
     if output.as_json:
@@ -194,52 +182,38 @@ def _run_and_print(
         write_report(report, path)
         what = "Report" if report.final_answer else "What was searched and found"
         terminal.notify(f"{what} written to {path}")
-    return _exit_status(report, events.is_durable)
+    return _exit_status(report)
 
 
-async def _run_question(question: str, options: RunOptions, events: "_EventDispatcher") -> "Report | None":
+async def _run_question(
+    question: str, options: RunOptions, terminal: "Terminal", listeners: _Listeners
+) -> "Report | None":
     """Run the question; if a crash would lose paid calls, as a durable run that can be resumed."""
     from suffice.api import prepare_run
     from suffice.engine.estimate import describe_estimate, estimate_run
-    from suffice.engine.pipeline import new_run_id, run_pipeline
-    from suffice.events import Finished
+    from suffice.engine.pipeline import new_run_id, run_to_report
+    from suffice.jobs.requests import JobRequest, has_paid_calls
     from suffice.models.base import is_language_model
     from suffice.storage.runs import read_log
 
-    config = await prepare_run(question, options, events.terminal.notify, events.terminal.show_progress)
+    config = await prepare_run(question, options, terminal.notify, terminal.show_progress)
+    data_dir = settings.load().data_dir
     if is_language_model(config.model) and not config.model.local:
-        estimate = estimate_run(config, read_log(settings.load().data_dir))
-        events.terminal.notify(describe_estimate(estimate))
+        terminal.notify(describe_estimate(estimate_run(config, read_log(data_dir))))
     run = new_run_id()
-    if _should_be_durable(config, options):
-        from suffice.jobs import local
-        from suffice.jobs.requests import JobRequest
-
-        events.is_durable = True
-        request = JobRequest(question, options, working_dir=str(Path.cwd()))
-        data_dir = settings.load().data_dir
-        with _trace_run(config, run) as (traced, record):
-
-            def on_event(event: "Event") -> None:
-                record(event)
-                events.dispatch(event)
-
-            return await local.run_local(run, request, traced, data_dir, on_event, resume=False)
     with _trace_run(config, run) as (traced, record):
-        async with aclosing(run_pipeline(traced)) as stream:
-            async for event in stream:
-                record(event)
-                events.dispatch(event)
-                if isinstance(event, Finished):
-                    return event.report
-    return None
+        # What came from standard input cannot be read again.
+        if not (has_paid_calls(config) and "-" not in options.scope.docs and find_spec("dbos")):
+            return await run_to_report(traced, record, *listeners)
+        from suffice.jobs import local
+
+        request = JobRequest(question, options, working_dir=str(Path.cwd()))
+        return await local.run_local(run, request, traced, data_dir, [record, *listeners], resume=False)
 
 
 @contextmanager
 def _trace_run(config: "RunConfig", run: str) -> "Iterator[tuple[RunConfig, Callable[[Event], None]]]":
     """Return the run with a span around every call, and what makes spans of its events, if OpenTelemetry is installed."""
-    from importlib.util import find_spec
-
     config = replace(config, run_id=run)
     if find_spec("opentelemetry") is None:
         yield config, lambda event: None
@@ -253,59 +227,42 @@ def _trace_run(config: "RunConfig", run: str) -> "Iterator[tuple[RunConfig, Call
         spans.end()
 
 
-def _should_be_durable(config: "RunConfig", options: RunOptions) -> bool:
-    """Whether the run makes paid calls and can be resumed; what came from standard input cannot be read again."""
-    from importlib.util import find_spec
+@contextmanager
+def _open_trace(path: Path) -> "Iterator[Callable[[Event], None]]":
+    """Open a trace and return what appends events to it; if the disk is full, the run goes on without it."""
+    from suffice.events import Started, serialize_event
 
-    from suffice.jobs.requests import has_paid_calls
-
-    return has_paid_calls(config) and "-" not in options.scope.docs and find_spec("dbos") is not None
-
-
-class _EventDispatcher:
-    """Passes each event to the terminal, the run recorder and the trace file."""
-
-    def __init__(self, terminal: "Terminal", recorder: "RunRecorder", trace: TextIO | None) -> None:
-        self.terminal = terminal
-        self.is_durable = False
-        self._recorder = recorder
-        self._trace = trace
-        self._run = ""
-
-    def dispatch(self, event: "Event") -> None:
-        from suffice.events import Started
-
-        if isinstance(event, Started):
-            self._run = event.run
-        self.terminal.show_event(event)
-        self._recorder.record_event(event)
-        if self._trace is not None:
-            self._write_trace(event, self._trace)
-
-    def _write_trace(self, event: "Event", trace: TextIO) -> None:
-        """Append the event to the trace; if the disk is full, stop tracing but continue the run."""
-        from suffice.events import Started, serialize_event
-
-        try:
-            if isinstance(event, Started) and trace.seekable():
-                trace.truncate(0)  # Not earlier: if a run cannot start, an older trace stays as it is.
-            trace.write(json.dumps(serialize_event(event, self._run), ensure_ascii=False) + "\n")
-            trace.flush()
-        except OSError as error:
-            self._trace = None
-            print_error(f"--trace {trace.name} cannot be written: {error.strerror}; the run continues without it")
-
-
-def _open_trace(path: Path) -> TextIO:
     try:
-        return path.open("a", encoding="utf-8", errors="backslashreplace")
+        trace = path.open("a", encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise InputError(f"--trace {path} cannot be written: {error.strerror}") from error
+    run, has_failed = "", False
+
+    def write(event: "Event") -> None:
+        nonlocal run, has_failed
+        if has_failed:
+            return
+        try:
+            if isinstance(event, Started):
+                run = event.run
+                if trace.seekable():
+                    trace.truncate(0)  # Not earlier: if a run cannot start, an older trace stays as it is.
+            trace.write(json.dumps(serialize_event(event, run), ensure_ascii=False) + "\n")
+            trace.flush()
+        except OSError as error:
+            has_failed = True
+            print_error(f"--trace {path} cannot be written: {error.strerror}; the run continues without it")
+
+    with trace:
+        yield write
 
 
-def _exit_status(report: "Report", is_durable: bool) -> int:
+def _exit_status(report: "Report") -> int:
     """Return the exit status of a run, and print why there is no answer."""
+    from suffice.storage.runs import UNFINISHED_DIR
+
     if report.stop.reason == "cancelled":
+        is_durable = (settings.load().data_dir / UNFINISHED_DIR / f"{report.run}.sqlite").exists()
         how = f" Continue with: suffice resume {report.run}" if is_durable else ""
         return print_error(f"Interrupted. {report.stop.explanation}{how}", EXIT_INTERRUPTED)
     if report.status == "no_evidence":

@@ -7,23 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from suffice import settings
-from suffice.cli.options import (
-    OUTPUT,
-    AlphaOption,
-    DebugOption,
-    DocsOption,
-    ExcludeOption,
-    IncludeOption,
-    JsonOption,
-    build_options,
-)
+from suffice.cli.options import JSON, OUTPUT, PLAIN_ALPHA_HELP, argument, build_options, flag, takes_options
 from suffice.cli.output import print_error, print_note
-from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.errors import InputError
 from suffice.options import SEARCH
 
 if TYPE_CHECKING:
@@ -58,66 +47,47 @@ class OutputFormat(Enum):
     GITHUB = "github"
 
 
+@takes_options("docs", "include", "exclude", "alpha", alpha=PLAIN_ALPHA_HELP)
 def check(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            help="Markdown, plain text, HTML, PDF or Word; '-' reads standard input.",
-            metavar="FILE…",
-            show_default=False,
-        ),
-    ],
-    docs: DocsOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    alpha: AlphaOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Let this language model check all claims together with the passages found for them; names as for "
-            "'suffice ask'. Without this option no text leaves this machine, whatever the environment sets.",
-            metavar="PROVIDER:NAME",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    fix: Annotated[
-        Path | None,
-        typer.Option(
-            "--fix",
-            help="Write the mended text there: claims that the sources do not support are left out. For several files, "
-            "name a folder; '-' writes to standard output. The text of an HTML, PDF or Word file is written as Markdown.",
-            metavar="OUT",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    output: Annotated[
-        OutputFormat,
-        typer.Option(
-            "--format",
-            help="text, json, sarif (SARIF 2.1.0, for code scanning) or github (annotations of a workflow).",
-            metavar="FORMAT",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = OutputFormat.TEXT,
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            help="Findings that are in this file do not count: a receipt, or what --format json printed before.",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    receipt: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep verdicts, quotes and hashes of their sources there; the next check reads only what changed and "
-            "says which verdicts did. 'suffice recheck FILE' compares the sources alone.",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
+    files: list[str] = argument(
+        ..., "Markdown, plain text, HTML, PDF or Word; '-' reads standard input.", "FILE…", show_default=False
+    ),
+    model: str | None = flag(
+        None,
+        "Let this language model check all claims together with the passages found for them; names as for "
+        "'suffice ask'. Without this option no text leaves this machine, whatever the environment sets.",
+        SEARCH,
+        metavar="PROVIDER:NAME",
+    ),
+    fix: Path | None = flag(
+        None,
+        "Write the mended text there: claims that the sources do not support are left out. For several files, "
+        "name a folder; '-' writes to standard output. The text of an HTML, PDF or Word file is written as Markdown.",
+        OUTPUT,
+        metavar="OUT",
+    ),
+    output: OutputFormat = flag(
+        OutputFormat.TEXT,
+        "text, json, sarif (SARIF 2.1.0, for code scanning) or github (annotations of a workflow).",
+        OUTPUT,
+        "--format",
+        "FORMAT",
+    ),
+    baseline: Path | None = flag(
+        None,
+        "Findings that are in this file do not count: a receipt, or what --format json printed before.",
+        OUTPUT,
+        metavar="FILE",
+    ),
+    receipt: Path | None = flag(
+        None,
+        "Keep verdicts, quotes and hashes of their sources there; the next check reads only what changed and "
+        "says which verdicts did. 'suffice recheck FILE' compares the sources alone.",
+        OUTPUT,
+        metavar="FILE",
+    ),
+    as_json: bool = JSON,
+    **given: Any,
 ) -> int:
     """Check the claims of texts against your documents.
 
@@ -131,7 +101,8 @@ def check(
     from suffice.report.notices import NOTICES
     from suffice.search.open import open_corpus
 
-    if not docs:
+    options = build_options(**given)
+    if not options.scope.docs:
         raise InputError("There is nothing to check against; name files or folders with --docs")
     if as_json and output not in (OutputFormat.TEXT, OutputFormat.JSON):
         raise InputError(f"Standard output cannot have both --json and --format {output.value}; leave one out")
@@ -144,9 +115,8 @@ def check(
     earlier = (
         read_receipt(receipt, "--receipt") if receipt is not None and receipt.exists() else Receipt(RECEIPT_VERSION)
     )
-    texts = {file: _read_text(file, docs) for file in dict.fromkeys(files)}
+    texts = {file: _read_text(file, options.scope.docs) for file in dict.fromkeys(files)}
     targets = _choose_targets(list(texts), fix)
-    options = build_options(docs=docs, include=include, exclude=exclude, alpha=alpha)
     with Terminal().live_display() as terminal:
 
         async def check_files() -> "list[CheckedText]":
@@ -164,8 +134,6 @@ def check(
             return [await _check_text(file, audit, terminal, known) for file, audit in audits.items()]
 
         checked = run_interruptible(check_files())
-    if checked is None:
-        return EXIT_INTERRUPTED
     for one in checked:
         if not one.claims:
             print_error(f"{one.file} makes no claim that can be checked.")
@@ -364,7 +332,7 @@ def _make_ask(model_name: str | None, config: settings.Settings, notify: Callabl
     return ask
 
 
-def _read_text(file: str, docs: list[str]) -> str:
+def _read_text(file: str, docs: Sequence[str]) -> str:
     from suffice.search.files.decode import decode
     from suffice.search.open import read_stdin
 

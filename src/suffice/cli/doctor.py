@@ -2,51 +2,43 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from suffice import settings
-from suffice.cli.options import DebugOption
 from suffice.errors import SufficeError, describe_install
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-class _CheckResult(NamedTuple):
-    works: bool
-    text: str
-
+_CheckResult = tuple[bool, str]
+"""Whether something works, and what to say about it."""
 
 # Questions can be answered if one of these fails. (Whether the models suffice is decided by _check_models.)
 _OPTIONAL_CHECKS = ("model", "cache", "web")
 
 
-def doctor(debug: DebugOption = False) -> int:
+def doctor() -> int:
     """Show what is configured and whether it works.
 
     The exit status is 0 if a question can be answered, else 4. Nothing is searched and no model is asked.
     """
     import platform
+    from importlib.metadata import version
 
     from suffice import __version__
 
     config = settings.load()
     can_answer, models = _check_models(config)
-    checks: list[tuple[str, Callable[[], _CheckResult]]] = [
-        ("suffice", lambda: _CheckResult(True, f"{__version__} on Python {platform.python_version()}")),
-        *(("model", lambda model=model: model) for model in models),
-        ("embeddings", lambda: _check_embeddings(config)),
-        ("index", _check_index),
-        ("files", _check_files),
-        ("cache", lambda: _check_cache(config.cache_dir)),
-        ("web", lambda: _check_web(config)),
-        ("limits", lambda: _CheckResult(True, _format_limits(config))),
-        ("plug-ins", lambda: _CheckResult(True, _format_plugins())),
+    checks = [
+        ("suffice", (True, f"{__version__} on Python {platform.python_version()}")),
+        *(("model", model) for model in models),
+        ("embeddings", _check_embeddings(config)),
+        ("index", (True, f"tantivy {version('tantivy')}")),
+        ("files", _check_files()),
+        ("cache", _check_cache(config.cache_dir)),
+        ("web", _check_web(config)),
+        ("limits", (True, _format_limits(config))),
+        ("plug-ins", (True, _format_plugins())),
     ]
-    for name, check in checks:
-        result = check()
-        can_answer = can_answer and (result.works or name in _OPTIONAL_CHECKS)
-        print(f"{'ok  ' if result.works else 'FAIL'} {name:11} {result.text}")
+    for name, (works, text) in checks:
+        can_answer = can_answer and (works or name in _OPTIONAL_CHECKS)
+        print(f"{'ok  ' if works else 'FAIL'} {name:11} {text}")
     return 0 if can_answer else 4
 
 
@@ -59,8 +51,8 @@ def _check_models(config: settings.Settings) -> tuple[bool, list[_CheckResult]]:
         suffices, models = check_all_models(choose_model(None, config, notices.append)(None))
     except SufficeError as error:
         setting = f"SUFFICE_MODEL={config.model}: " if config.model else ""
-        return False, [_CheckResult(False, f"{setting}{error}")]
-    return suffices, [*(_CheckResult(*model) for model in models), *(_CheckResult(True, notice) for notice in notices)]
+        return False, [(False, f"{setting}{error}")]
+    return suffices, [*models, *((True, notice) for notice in notices)]
 
 
 def _check_embeddings(config: settings.Settings) -> _CheckResult:
@@ -72,13 +64,13 @@ def _check_embeddings(config: settings.Settings) -> _CheckResult:
         notices: list[str] = []
         model = choose_embedder(config, notices.append)
         if notices:
-            return _CheckResult(True, f"{config.models.embeddings}; {notices[0]}")
+            return True, f"{config.models.embeddings}; {notices[0]}"
         model.embed(["a word"])
     except (SufficeError, OSError) as error:
-        return _CheckResult(False, f"{error}; --alpha 1 searches without embeddings")
+        return False, f"{error}; --alpha 1 searches without embeddings"
     where = "from a server on this machine" if isinstance(model, RemoteEmbedder) else "on this machine"
     language = ", English" if model.name.startswith("all-MiniLM") else ""
-    return _CheckResult(True, f"{model.name}, {model.dimension} dimensions{language}, {where}")
+    return True, f"{model.name}, {model.dimension} dimensions{language}, {where}"
 
 
 def _check_files() -> _CheckResult:
@@ -89,30 +81,20 @@ def _check_files() -> _CheckResult:
     try:
         read_isolated_text("text", "text", lambda: None)
     except SufficeError as error:
-        return _CheckResult(False, str(error))
+        return False, str(error)
     scanned = "with OCR" if ocr.is_installed() else f"scanned pages need: {describe_install('ocr')}"
-    return _CheckResult(
+    return (
         True,
         "text, Markdown, HTML, code, PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, e-mail, notebooks, CSV, JSON,"
         f" JSONL, and .gz of these ({scanned})",
     )
 
 
-def _check_index() -> _CheckResult:
-    from importlib.metadata import version
-
-    try:
-        import tantivy  # noqa: F401
-    except ImportError as error:
-        return _CheckResult(False, f"{error}; install suffice again")
-    return _CheckResult(True, f"tantivy {version('tantivy')}")
-
-
 def _check_cache(folder: Path) -> _CheckResult:
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if os.access(existing, os.W_OK) and existing.is_dir():
-        return _CheckResult(True, str(folder))
-    return _CheckResult(
+        return True, str(folder)
+    return (
         False,
         f"{folder} cannot be written, so every question indexes its documents again; "
         "set SUFFICE_CACHE_DIR to a writable folder",
@@ -125,11 +107,11 @@ def _check_web(config: settings.Settings) -> _CheckResult:
     from suffice.search.web.choose import KEYLESS_PROVIDER, find_configured
 
     if config.offline:
-        return _CheckResult(True, "off, because SUFFICE_OFFLINE is set")
+        return True, "off, because SUFFICE_OFFLINE is set"
     try:
         reachable = {provider: _is_reachable(provider.url) for provider in find_configured(config)}
     except SufficeError as error:
-        return _CheckResult(False, str(error))
+        return False, str(error)
     configured = {provider.name for provider in reachable} or {KEYLESS_PROVIDER}
     others = [name for name in list_plugins("providers") if name not in configured]
     lacking = [name for name in others if _lacks_setting(name, config)]
@@ -137,12 +119,12 @@ def _check_web(config: settings.Settings) -> _CheckResult:
     if lacking:
         more += f"; not set up: {', '.join(lacking)} (docs/web.md lists the key or address they need)"
     if not reachable:
-        return _CheckResult(True, f"no service is configured, so --web uses {KEYLESS_PROVIDER}, without a key; {more}")
+        return True, f"no service is configured, so --web uses {KEYLESS_PROVIDER}, without a key; {more}"
     states = (
         f"{provider.name} ({provider.address}) {'can' if is_reachable else 'cannot'} be reached"
         for provider, is_reachable in reachable.items()
     )
-    return _CheckResult(any(reachable.values()), f"{'; '.join(states)}; {more}")
+    return (any(reachable.values()), f"{'; '.join(states)}; {more}")
 
 
 def _lacks_setting(provider: str, config: settings.Settings) -> bool:

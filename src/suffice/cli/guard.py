@@ -1,13 +1,10 @@
 """``suffice guard``: tell another agent when its searches bring nothing new."""
 
 import json
-from typing import Annotated
 
-import typer
+from suffice.cli.options import JSON, CommandGroup, argument
 
-from suffice.cli.options import DebugOption, JsonOption
-
-guard_app = typer.Typer(help="Tell another agent when its searches bring nothing new.", no_args_is_help=True)
+guard_app = CommandGroup(help="Tell another agent when its searches bring nothing new.", no_args_is_help=True)
 
 
 @guard_app.command()
@@ -23,12 +20,8 @@ def hook() -> int:
 
 @guard_app.command()
 def report(
-    session: Annotated[
-        str | None,
-        typer.Argument(help="The id of a session, or its beginning. Default: the latest.", metavar="SESSION"),
-    ] = None,
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
+    session: str | None = argument(None, "The id of a session, or its beginning. Default: the latest.", "SESSION"),
+    as_json: bool = JSON,
 ) -> None:
     """Show what was watched in a session, and where it could have stopped."""
     from suffice.guard import describe_session, find_session, get_state_folder, read_looks

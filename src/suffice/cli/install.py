@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
+from suffice.cli.options import flag
 from suffice.cli.output import write_file
 from suffice.errors import InputError, describe_install
 from suffice.text.jsonc import insert_entry, remove_entry
@@ -25,11 +25,9 @@ _AGENTS = ("Claude Code", "Codex", "Cursor", "VS Code", "Gemini", "Zed")
 _HOOK = "guard hook"
 _CLAUDE_TOOLS = "Bash|Grep|Glob|Read|WebSearch|WebFetch|mcp__.*"
 _CODEX_TOOLS = "Bash|mcp__.*"
-_AgentOption = Annotated[
-    list[str] | None, typer.Option("--agent", help="Only this agent, such as codex. Repeatable.", metavar="NAME")
-]
-_YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-_DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")]
+_AGENT = flag(None, "Only this agent, such as codex. Repeatable.", metavar="NAME")
+_YES = flag(False, "Do not ask.", flags="--yes -y")
+_DRY_RUN = flag(False, "Only show what would be written.", flags="--dry-run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +143,11 @@ def list_entries(environment: Mapping[str, str], docs: str | None = None) -> lis
 
 
 def install(
-    agent: _AgentOption = None,
-    guard: Annotated[
-        bool, typer.Option("--guard", help="Also add the hook of 'suffice guard' to Claude Code and Codex.")
-    ] = False,
-    docs: Annotated[
-        Path | None, typer.Option(help="Search this folder. Default: the folder the agent works in.", metavar="FOLDER")
-    ] = None,
-    yes: _YesOption = False,
-    dry_run: _DryRunOption = False,
-    debug: DebugOption = False,
+    agent: list[str] | None = _AGENT,
+    guard: bool = flag(False, "Also add the hook of 'suffice guard' to Claude Code and Codex.", flags="--guard"),
+    docs: Path | None = flag(None, "Search this folder. Default: the folder the agent works in.", metavar="FOLDER"),
+    yes: bool = _YES,
+    dry_run: bool = _DRY_RUN,
 ) -> int:
     """Add suffice to the agents on this machine.
 
@@ -174,9 +167,7 @@ def install(
     return _change_files(entries, "+", yes, dry_run)
 
 
-def uninstall(
-    agent: _AgentOption = None, yes: _YesOption = False, dry_run: _DryRunOption = False, debug: DebugOption = False
-) -> int:
+def uninstall(agent: list[str] | None = _AGENT, yes: bool = _YES, dry_run: bool = _DRY_RUN) -> int:
     """Take suffice out of the agents on this machine."""
     return _change_files(_choose(list_entries(_load_settings().environment), agent), "-", yes, dry_run)
 

@@ -1,49 +1,39 @@
 """``suffice keys``: manage who may use the service."""
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from suffice import settings
-from suffice.cli.options import DebugOption
+from suffice.cli.options import CommandGroup, argument, flag
+from suffice.cli.output import print_note
 
 if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore, Quota
 
-keys_app = typer.Typer(help="Manage the API keys of 'suffice serve'.", no_args_is_help=True)
+keys_app = CommandGroup(help="Manage the API keys of 'suffice serve'.", no_args_is_help=True)
 
 
 @keys_app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="The person or program that will use the key.", metavar="NAME")],
-    active: Annotated[
-        int, typer.Option(help="Runs that may be queued or running at the same time.", metavar="N", min=1)
-    ] = 20,
-    per_minute: Annotated[int, typer.Option(help="Runs that may be started per minute.", metavar="N", min=1)] = 60,
-    max_cost: Annotated[
-        float | None, typer.Option(help="US dollars that one run may cost.", metavar="USD", min=0.0001)
-    ] = None,
-    searches_per_minute: Annotated[
-        int, typer.Option(help="Searches that may be made per minute.", metavar="N", min=1)
-    ] = 600,
-    debug: DebugOption = False,
+    name: str = argument(..., "The person or program that will use the key.", "NAME"),
+    active: int = flag(20, "Runs that may be queued or running at the same time.", metavar="N", min=1),
+    per_minute: int = flag(60, "Runs that may be started per minute.", metavar="N", min=1),
+    max_cost: float | None = flag(None, "US dollars that one run may cost.", metavar="USD", min=0.0001),
+    searches_per_minute: int = flag(600, "Searches that may be made per minute.", metavar="N", min=1),
 ) -> None:
     """Create a key and show it once.
 
     Only a digest of the key is stored, so it cannot be shown again.
     """
-    from suffice.cli.terminal import Terminal
     from suffice.jobs.api_keys import Quota
 
     key, secret = _open_key_store().create(name, Quota(active, per_minute, max_cost, searches_per_minute))
-    terminal = Terminal()
-    terminal.notify(f"Key {key.id} for {key.name}. Save it now: it is not shown again. Clients set SUFFICE_API_KEY.")
-    terminal.notify("A running service requires a key from now on.")
+    print_note(f"Key {key.id} for {key.name}. Save it now: it is not shown again. Clients set SUFFICE_API_KEY.")
+    print_note("A running service requires a key from now on.")
     print(secret)
 
 
 @keys_app.command(name="list")
-def list_keys(debug: DebugOption = False) -> None:
+def list_keys() -> None:
     """List all keys and what they allow."""
     from datetime import UTC, datetime
 
@@ -61,14 +51,11 @@ def list_keys(debug: DebugOption = False) -> None:
 
 @keys_app.command()
 def revoke(
-    key: Annotated[str, typer.Argument(help="The key's id, as 'suffice keys list' shows it.", metavar="ID")],
-    debug: DebugOption = False,
+    key: str = argument(..., "The key's id, as 'suffice keys list' shows it.", "ID"),
 ) -> None:
     """Revoke a key: the service rejects it from now on."""
-    from suffice.cli.terminal import Terminal
-
     revoked = _open_key_store().revoke(key)
-    Terminal().notify(f"Key {revoked.id} ({revoked.name}) is revoked.")
+    print_note(f"Key {revoked.id} ({revoked.name}) is revoked.")
 
 
 def _format_quota(quota: "Quota") -> str:
@@ -77,8 +64,7 @@ def _format_quota(quota: "Quota") -> str:
 
 
 def _open_key_store() -> "ApiKeyStore":
-    from suffice.jobs import database
     from suffice.jobs.api_keys import ApiKeyStore
+    from suffice.jobs.database import open_configured
 
-    config = settings.load()
-    return ApiKeyStore(database.open_engine(database.database_url(config.database_url, config.data_dir)))
+    return ApiKeyStore(open_configured(settings.load()))

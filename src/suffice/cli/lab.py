@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
-from suffice.cli.output import write_file
+from suffice.cli.options import argument, flag
+from suffice.cli.output import print_note, write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
@@ -19,60 +19,39 @@ _LIST = "Comma-separated."
 
 
 def run(
-    experiment: Annotated[
-        Path | None, typer.Argument(help="An experiment as a TOML file; options override it.", metavar="[FILE.toml]")
-    ] = None,
-    data: Annotated[list[Path] | None, typer.Option(help="A data set's folder. Repeatable.", metavar="FOLDER")] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="Start from a preset: belief, gates or ablations.", metavar="NAME")
-    ] = None,
-    harness: Annotated[str | None, typer.Option(help=f"ircot, react, memgpt, iterretgen. {_LIST}")] = None,
-    memory: Annotated[str | None, typer.Option(help=f"baseline, lobotomized, structured, freeform. {_LIST}")] = None,
-    gate: Annotated[
-        str | None, typer.Option(help=f"'none' and stop rules as for 'suffice ask'. {_LIST}", metavar="EXPR,...")
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="The model, as for 'suffice ask'.", metavar="PROVIDER:NAME")] = None,
-    judge: Annotated[
-        str | None, typer.Option(help="A model that grades the answers from 0 to 100.", metavar="PROVIDER:NAME")
-    ] = None,
-    questions: Annotated[int | None, typer.Option(help="Questions of each data set. Default: all.", min=1)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the sample of questions.", min=0)] = None,
-    rounds: Annotated[
-        str | None, typer.Option(help="Rounds at most: a number, or by harness as ircot=6,memgpt=8.", metavar="N")
-    ] = None,
-    k: Annotated[str | None, typer.Option("-k", help=f"Passages for each query. {_LIST}", metavar="N,...")] = None,
-    alpha: Annotated[str | None, typer.Option(help=f"Weight of words in search. {_LIST}", metavar="0..1,...")] = None,
-    limits: Annotated[
-        str | None,
-        typer.Option(help=f"Facts from which a belief is curated, and to how many. {_LIST}", metavar="10/6,..."),
-    ] = None,
-    unanswerable: Annotated[
-        str | None,
-        typer.Option(help="Questions without an answer: own (those of the set), swap (LoCoMo entity swaps) or none."),
-    ] = None,
-    answers_each_round: Annotated[
-        bool | None,
-        typer.Option(
-            "--answers-each-round", help="Also answer after every round without a gate, to compare with fixed rounds."
-        ),
-    ] = None,
-    no_text: Annotated[
-        bool, typer.Option("--no-text", help="Leave answers and queries out of the rows: they may quote the data.")
-    ] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the rows. Started again, it continues.", metavar="DIR")] = Path(
-        "runs/grid"
+    experiment: Path | None = argument(None, "An experiment as a TOML file; options override it.", "[FILE.toml]"),
+    data: list[Path] | None = flag(None, "A data set's folder. Repeatable.", metavar="FOLDER"),
+    preset: str | None = flag(None, "Start from a preset: belief, gates or ablations.", metavar="NAME"),
+    harness: str | None = flag(None, f"ircot, react, memgpt, iterretgen. {_LIST}"),
+    memory: str | None = flag(None, f"baseline, lobotomized, structured, freeform. {_LIST}"),
+    gate: str | None = flag(None, f"'none' and stop rules as for 'suffice ask'. {_LIST}", metavar="EXPR,..."),
+    model: str | None = flag(None, "The model, as for 'suffice ask'.", metavar="PROVIDER:NAME"),
+    judge: str | None = flag(None, "A model that grades the answers from 0 to 100.", metavar="PROVIDER:NAME"),
+    questions: int | None = flag(None, "Questions of each data set. Default: all.", min=1),
+    seed: int | None = flag(None, "Seed of the sample of questions.", min=0),
+    rounds: str | None = flag(None, "Rounds at most: a number, or by harness as ircot=6,memgpt=8.", metavar="N"),
+    k: str | None = flag(None, f"Passages for each query. {_LIST}", flags="-k", metavar="N,..."),
+    alpha: str | None = flag(None, f"Weight of words in search. {_LIST}", metavar="0..1,..."),
+    limits: str | None = flag(
+        None, f"Facts from which a belief is curated, and to how many. {_LIST}", metavar="10/6,..."
     ),
-    part: Annotated[
-        str | None,
-        typer.Option(help="Only this part of the questions, as 3/8, for several processes with a --out each."),
-    ] = None,
-    concurrency: Annotated[int, typer.Option(help="Questions at the same time.", min=1)] = 4,
-    max_cost: Annotated[float | None, typer.Option(help="US dollars at most.", metavar="USD")] = None,
-    max_seconds: Annotated[
-        float | None, typer.Option(help="End after so many seconds; the rows so far stay.", metavar="S")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
-    debug: DebugOption = False,
+    unanswerable: str | None = flag(
+        None, "Questions without an answer: own (those of the set), swap (LoCoMo entity swaps) or none."
+    ),
+    answers_each_round: bool | None = flag(
+        None,
+        "Also answer after every round without a gate, to compare with fixed rounds.",
+        flags="--answers-each-round",
+    ),
+    no_text: bool = flag(
+        False, "Leave answers and queries out of the rows: they may quote the data.", flags="--no-text"
+    ),
+    out: Path = flag(Path("runs/grid"), "Folder of the rows. Started again, it continues.", metavar="DIR"),
+    part: str | None = flag(None, "Only this part of the questions, as 3/8, for several processes with a --out each."),
+    concurrency: int = flag(4, "Questions at the same time.", min=1),
+    max_cost: float | None = flag(None, "US dollars at most.", metavar="USD"),
+    max_seconds: float | None = flag(None, "End after so many seconds; the rows so far stay.", metavar="S"),
+    yes: bool = flag(False, "Do not ask before spending money.", flags="--yes"),
 ) -> int | None:
     """Run agents over questions: harness x memory x gate, one row a question.
 
@@ -81,9 +60,9 @@ def run(
     """
     import asyncio
 
-    from suffice.cli.terminal import Terminal
     from suffice.lab.experiment import load_experiment, parse_rounds
     from suffice.lab.grid import Grid
+    from suffice.models.choose import choose_model
 
     options: dict[str, Any] = {
         "data": [str(path) for path in data] if data else None,
@@ -103,10 +82,10 @@ def run(
         "keep_text": False if no_text else None,
     }
     chosen = load_experiment(experiment, preset, options)
-    config, notify = settings.load(), Terminal().notify
-    model_object = _open_model(chosen.model, config, notify)
-    judge_object = None if chosen.judge is None else _open_model(chosen.judge, config, notify)
-    grid = Grid(chosen, out, (model_object, judge_object), config, notify, part=_parse_part(part))
+    config = settings.load()
+    model_object = choose_model(chosen.model, config, print_note)(None)
+    judge_object = None if chosen.judge is None else choose_model(chosen.judge, config, print_note)(None)
+    grid = Grid(chosen, out, (model_object, judge_object), config, print_note, part=_parse_part(part))
     done = grid.load_done() if out.exists() else set()
     jobs = [job for job in grid.list_jobs() if job.key not in done]
     _show_estimate(grid.estimate(jobs), len(done), len(chosen.list_cells()))
@@ -115,24 +94,19 @@ def run(
     try:
         progress = asyncio.run(_run_with_progress(grid, concurrency, max_cost, max_seconds))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        typer.echo(f"Interrupted; the rows so far are in {out}. Start again to continue.", err=True)
+        print_note(f"Interrupted; the rows so far are in {out}. Start again to continue.")
         return EXIT_INTERRUPTED
     left = progress.total - progress.done
     end = f"{left:,} are left; start again to continue" if left else f"see: suffice lab tables {out}"
-    typer.echo(
-        f"{progress.done:,} of {progress.total:,} rows are in {out}, {progress.errors} with an error; {end}", err=True
-    )
+    print_note(f"{progress.done:,} of {progress.total:,} rows are in {out}, {progress.errors} with an error; {end}")
     return None
 
 
 def tables(
-    folder: Annotated[Path, typer.Argument(help="The folder of a grid, or a file of rows.", metavar="DIR")],
-    csv: Annotated[
-        Path | None, typer.Option(help="Also write every table as CSV into this folder.", metavar="DIR")
-    ] = None,
-    latex: Annotated[Path | None, typer.Option(help="Also write all tables as LaTeX.", metavar="FILE.tex")] = None,
-    figures: Annotated[Path | None, typer.Option(help="Also draw the figures into this folder.", metavar="DIR")] = None,
-    debug: DebugOption = False,
+    folder: Path = argument(..., "The folder of a grid, or a file of rows.", "DIR"),
+    csv: Path | None = flag(None, "Also write every table as CSV into this folder.", metavar="DIR"),
+    latex: Path | None = flag(None, "Also write all tables as LaTeX.", metavar="FILE.tex"),
+    figures: Path | None = flag(None, "Also draw the figures into this folder.", metavar="DIR"),
 ) -> None:
     """Print all tables of a grid as Markdown, from its rows alone."""
     from suffice.lab.grid import read_rows
@@ -155,11 +129,7 @@ def tables(
 
 
 def gaps(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(help="The folder of a grid, or files of --trace or episodes.", metavar="DIR|TRACE..."),
-    ],
-    debug: DebugOption = False,
+    paths: list[Path] = argument(..., "The folder of a grid, or files of --trace or episodes.", "DIR|TRACE..."),
 ) -> None:
     """Count failures of searches: G1-G7."""
     from suffice.lab.gaps import GAP_NAMES
@@ -172,8 +142,7 @@ def gaps(
 
 
 def show_data(
-    folder: Annotated[Path | None, typer.Argument(help="A folder to check.", metavar="[FOLDER]")] = None,
-    debug: DebugOption = False,
+    folder: Path | None = argument(None, "A folder to check.", "[FOLDER]"),
 ) -> None:
     """List the data sets that 'suffice lab run' reads, or check a folder."""
     from collections import Counter
@@ -229,18 +198,11 @@ def _read_gaps(paths: Sequence[Path]) -> list[dict[str, Any]]:
     return rows
 
 
-def _open_model(name: str | None, config: settings.Settings, notify: Any) -> "Model":
-    from suffice.models.choose import choose_model
-
-    return choose_model(name, config, notify)(None)
-
-
 def _show_estimate(estimate: "GridEstimate", done: int, cells: int) -> None:
     price = "price unknown" if estimate.usd is None else f"{estimate.usd:,.2f} US dollars"
-    typer.echo(
+    print_note(
         f"{cells} cells, {estimate.runs:,} runs to do{f' ({done:,} done)' if done else ''}: at most about "
-        f"{estimate.calls:,} calls, {estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, {price}.",
-        err=True,
+        f"{estimate.calls:,} calls, {estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, {price}."
     )
 
 

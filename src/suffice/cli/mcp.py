@@ -1,54 +1,27 @@
 """``suffice mcp``: offer research as tools to other agents (Model Context Protocol)."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from suffice.cli.options import (
-    DebugOption,
-    ExcludeOption,
-    IncludeOption,
-    ModelOption,
-    ProviderOption,
-    StrategyAlphaOption,
-    WebOption,
-    build_options,
-    make_flag,
-)
+from suffice.cli.options import build_options, flag, takes_options
 from suffice.errors import InputError
 
 # Requests come from standard input, so documents cannot.
-_ServedDocsOption = Annotated[
-    list[str] | None,
-    make_flag("docs", help="Search this file, folder or address (postgres://HOST/DATABASE/COLLECTION). Repeatable."),
-]
+_DOCS_HELP = "Search this file, folder or address (postgres://HOST/DATABASE/COLLECTION)."
 
 
+@takes_options("docs", "include", "exclude", "web", "providers", "alpha", "model", docs=_DOCS_HELP)
 def mcp(
-    docs: _ServedDocsOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    web: WebOption = False,
-    providers: ProviderOption = None,
-    alpha: StrategyAlphaOption = None,
-    model: ModelOption = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            help="Serve streamable HTTP on this port, instead of standard input and output.",
-            metavar="PORT",
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            help="Address to listen on for HTTP. Where a key exists ('suffice keys create'), clients need one as their bearer "
-            "token; beyond this machine one must exist.",
-            metavar="HOST",
-        ),
-    ] = "127.0.0.1",
-    debug: DebugOption = False,
+    port: int | None = flag(
+        None, "Serve streamable HTTP on this port, instead of standard input and output.", metavar="PORT"
+    ),
+    host: str = flag(
+        "127.0.0.1",
+        "Address to listen on for HTTP. Where a key exists ('suffice keys create'), clients need one as their bearer "
+        "token; beyond this machine one must exist.",
+        metavar="HOST",
+    ),
+    **given: Any,
 ) -> int:
     """Offer research as tools to other agents over MCP.
 
@@ -56,10 +29,7 @@ def mcp(
     """
     from suffice.server.mcp import serve_mcp
 
-    for path in docs or ():  # A client would see the mistake only at its first call.
+    for path in given["docs"] or ():  # A client would see the mistake only at its first call.
         if "://" not in path and not Path(path).exists():
             raise InputError(f"--docs {path} does not exist; check the path")
-    options = build_options(
-        docs=docs, web=web, providers=providers, include=include, exclude=exclude, alpha=alpha, model=model
-    )
-    return serve_mcp(options, port, host)
+    return serve_mcp(build_options(**given), port, host)

@@ -5,23 +5,9 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from suffice.cli.options import (
-    OUTPUT,
-    DebugOption,
-    DocsOption,
-    ExcludeOption,
-    IncludeOption,
-    ModelOption,
-    ProviderOption,
-    QuietOption,
-    WebOption,
-    build_options,
-    make_flag,
-)
+from suffice.cli.options import OUTPUT, QUIET, argument, build_options, flag, takes_options
 from suffice.cli.output import print_error, render_report, write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
 from suffice.options import LIMITS, SOURCES
@@ -34,41 +20,19 @@ if TYPE_CHECKING:
 INDEX_NAME = "index.json"
 
 
+@takes_options(
+    *("docs", "web", "providers", "include", "exclude", "model", "max_cost_usd"),
+    max_cost_usd="Spend at most this many US dollars on each topic.",
+)
 def mine(
-    topics: Annotated[
-        list[str] | None, typer.Argument(help="The topics or questions.", metavar="TOPIC…", show_default=False)
-    ] = None,
-    topics_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--topics", help="Read the topics from this file, one a line.", metavar="FILE", rich_help_panel=SOURCES
-        ),
-    ] = None,
-    docs: DocsOption = None,
-    web: WebOption = False,
-    providers: ProviderOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    model: ModelOption = None,
-    out: Annotated[Path, typer.Option(help="The folder of the pages.", metavar="DIR", rich_help_panel=OUTPUT)] = Path(
-        "reference"
+    topics: list[str] | None = argument(None, "The topics or questions.", "TOPIC…", show_default=False),
+    topics_file: Path | None = flag(None, "Read the topics from this file, one a line.", SOURCES, "--topics", "FILE"),
+    out: Path = flag(Path("reference"), "The folder of the pages.", OUTPUT, metavar="DIR"),
+    max_age: float = flag(
+        30, "Research a topic again when its page is older than this.", LIMITS, metavar="DAYS", min=0
     ),
-    max_age: Annotated[
-        float,
-        typer.Option(
-            "--max-age",
-            help="Research a topic again when its page is older than this.",
-            metavar="DAYS",
-            min=0,
-            rich_help_panel=LIMITS,
-        ),
-    ] = 30,
-    max_cost: Annotated[
-        float | None,
-        make_flag("max_cost_usd", help="Spend at most this many US dollars on each topic."),
-    ] = None,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
+    quiet: bool = QUIET,
+    **given: Any,
 ) -> int:
     """Research topics deeply and keep a reference page with sources for each.
 
@@ -81,16 +45,7 @@ def mine(
     wanted = list(dict.fromkeys(topic.strip() for topic in named if topic.strip()))
     if not wanted:
         raise InputError("There are no topics; name them, or a file with one on each line with --topics")
-    options = build_options(
-        docs=docs,
-        web=web,
-        providers=providers,
-        include=include,
-        exclude=exclude,
-        model=model,
-        max_cost_usd=max_cost,
-        keep=True,
-    )
+    options = build_options(**given, keep=True)
     out.mkdir(parents=True, exist_ok=True)
     index = _load_index(out)
     due = select_due(wanted, index, timedelta(days=max_age), datetime.now(UTC), out)
@@ -98,7 +53,7 @@ def mine(
         for number, topic in enumerate(due, 1):
             terminal.show_progress("topics", number, len(due))
             report = run_interruptible(_research_topic(topic, options, terminal))
-            if report is None or report.stop.reason == "cancelled":
+            if report.stop.reason == "cancelled":
                 return EXIT_INTERRUPTED
             if not report.final_answer:
                 print_error(f"No page for {topic!r}: {report.status.replace('_', ' ')}")
@@ -137,31 +92,20 @@ def choose_name(topic: str, taken: set[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-async def _research_topic(topic: str, options: "RunOptions", terminal: "Terminal") -> "Report | None":
-    from contextlib import aclosing
-
+async def _research_topic(topic: str, options: "RunOptions", terminal: "Terminal") -> "Report":
     from suffice.api import make_recorder, prepare_run
-    from suffice.engine.pipeline import run_pipeline
-    from suffice.events import Finished
+    from suffice.engine.pipeline import run_to_report
     from suffice.skills.activate import parse_command
 
     question = topic if parse_command(topic)[0] else f"/deep {topic}"
-    config, recorder = await prepare_run(question, options, terminal.notify), make_recorder(options, terminal.notify)
-    async with aclosing(run_pipeline(config)) as events:
-        async for event in events:
-            recorder.record_event(event)
-            if isinstance(event, Finished):
-                return event.report
-    return None
+    config = await prepare_run(question, options, terminal.notify)
+    return await run_to_report(config, make_recorder(options, terminal.notify).record_event)
 
 
 def _read_topics(path: Path | None) -> list[str]:
-    if path is None:
-        return []
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+    from suffice.text.plain import read_text
+
+    lines = read_text(path).splitlines() if path is not None else ()
     return [line for line in lines if not line.lstrip().startswith("#")]
 
 

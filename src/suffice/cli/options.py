@@ -5,65 +5,64 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
-from pathlib import Path
-from typing import Annotated, Any
+from functools import wraps
+from typing import Annotated, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.models import OptionInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from suffice.options import ANSWER, LIMITS, LIST_OPTIONS, OPTIONS, SEARCH, RunOptions
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 OUTPUT = "Output"
 _OTHER = "Other options"
 _FULL_HELP = "suffice.full_help"
+_PLUGIN_GROUPS = {"memory": "memories", "providers": "providers"}
+_HAVE_INSTALLED_PARTS = ("strategy", "interventions", *_PLUGIN_GROUPS)
+# For commands without a strategy.
+PLAIN_ALPHA_HELP = OPTIONS["alpha"].doc.replace(", unless the strategy sets another value", "")
 
 
-def _list_strategies() -> Sequence[str]:
-    from suffice.engine.presets import list_strategies
-
-    return list_strategies()
-
-
-def _list_memories() -> Sequence[str]:
-    from suffice.plugins import list_plugins
-
-    return list_plugins("memories")
-
-
-def _list_interventions() -> Sequence[str]:
+def _find_installed(option: str) -> Sequence[str]:
     from suffice.engine.interventions import INTERVENTIONS
-
-    return INTERVENTIONS
-
-
-def _list_providers() -> Sequence[str]:
+    from suffice.engine.presets import list_strategies
     from suffice.plugins import list_plugins
 
-    return list_plugins("providers")
+    if option == "interventions":
+        return INTERVENTIONS
+    return list_strategies() if option == "strategy" else list_plugins(_PLUGIN_GROUPS[option])
 
 
-_LIST_INSTALLED: dict[str, Callable[[], Sequence[str]]] = {
-    "strategy": _list_strategies,
-    "memory": _list_memories,
-    "interventions": _list_interventions,
-    "providers": _list_providers,
-}
+def flag(
+    default: Any, help: str, panel: str | None = None, flags: str = "", metavar: str | None = None, **rest: Any
+) -> Any:
+    """Declare an option of a command. Its flag is ``--name``, unless ``flags`` names others."""
+    return typer.Option(default, *flags.split(), help=help, rich_help_panel=panel, metavar=metavar, **rest)
 
 
-def make_flag(name: str, **changes: Any) -> OptionInfo:
-    """Return the flag of a run option, as its field in ``RunOptions`` declares it, with other values if given."""
+def argument(default: Any, help: str, metavar: str, **rest: Any) -> Any:
+    """Declare an argument of a command. One without a default has ``...``."""
+    return typer.Argument(default, help=help, metavar=metavar, **rest)
+
+
+def _make_flag(name: str, help: str | None) -> OptionInfo:
+    """Return the flag of a run option, as its field in ``RunOptions`` declares it, with another help text if given."""
     option = OPTIONS[name]
-    text = option.doc
+    text = help or option.doc
     if is_switched_off(name):
         text = f"Do not {text[0].lower()}{text[1:]}"
     if name in LIST_OPTIONS:
         text += " Repeatable."
-    if name in _LIST_INSTALLED:
+    if name in _HAVE_INSTALLED_PARTS:
         text += " One of: {installed}."
-    named = {"help": text, "metavar": option.metavar, "rich_help_panel": option.group, **changes}
-    info: OptionInfo = typer.Option(*(option.flags or (f"--{name.replace('_', '-')}",)), **named)
+    info: OptionInfo = typer.Option(*_list_flags(name), help=text, metavar=option.metavar, rich_help_panel=option.group)
     return info
+
+
+def _list_flags(name: str) -> Sequence[str]:
+    return OPTIONS[name].flags or (f"--{name.replace('_', '-')}",)
 
 
 def is_switched_off(name: str) -> bool:
@@ -71,43 +70,13 @@ def is_switched_off(name: str) -> bool:
     return any(flag.startswith("--no-") for flag in OPTIONS[name].flags)
 
 
-DocsOption = Annotated[list[str] | None, make_flag("docs")]
-WebOption = Annotated[bool, make_flag("web")]
-ProviderOption = Annotated[list[str] | None, make_flag("providers")]
-IncludeOption = Annotated[list[str] | None, make_flag("include")]
-ExcludeOption = Annotated[list[str] | None, make_flag("exclude")]
-PassagesOption = Annotated[int, make_flag("k")]
-StrategyAlphaOption = Annotated[float | None, make_flag("alpha")]
-# For commands without a strategy.
-_PLAIN_ALPHA_HELP = OPTIONS["alpha"].doc.replace(", unless the strategy sets another value", "")
-AlphaOption = Annotated[float | None, make_flag("alpha", help=_PLAIN_ALPHA_HELP)]
-ModelOption = Annotated[str | None, make_flag("model")]
-OutOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="Write the report to this file, as its ending says (.md, .html, .json). Repeatable.",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-    ),
-]
-TraceOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Write every event of the run to this file, one JSON object per line.",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.", rich_help_panel=OUTPUT)]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.", rich_help_panel=OUTPUT)]
-VerboseOption = Annotated[
-    bool,
-    typer.Option(
-        "--verbose", "-v", help="Also show the parts of the run, every round and what was used.", rich_help_panel=OUTPUT
-    ),
-]
-# Commands only declare --debug: app.main looks for it, because it also applies to errors in the arguments.
-DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+OUT = flag(
+    None, "Write the report to this file, as its ending says (.md, .html, .json). Repeatable.", OUTPUT, metavar="FILE"
+)
+TRACE = flag(None, "Write every event of the run to this file, one JSON object per line.", OUTPUT, metavar="FILE")
+JSON = flag(False, "Print JSON to standard output.", OUTPUT, "--json")
+QUIET = flag(False, "Do not show progress.", OUTPUT, "--quiet -q")
+VERBOSE = flag(False, "Also show the parts of the run, every round and what was used.", OUTPUT, "--verbose -v")
 
 
 def _show_full_help(ctx: typer.Context, value: bool) -> None:
@@ -117,27 +86,25 @@ def _show_full_help(ctx: typer.Context, value: bool) -> None:
         raise typer.Exit
 
 
-HelpAllOption = Annotated[
-    bool, typer.Option("--help-all", callback=_show_full_help, is_eager=True, help="Explain every option.")
-]
+HELP_ALL = flag(False, "Explain every option.", flags="--help-all", callback=_show_full_help, is_eager=True)
 
 
-def takes_options(*names: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Replace ``**given`` in the signature of a command by the flags of these run options."""
+def takes_options(*names: str, **helps: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Replace ``**given`` in the signature of a command by the flags of these run options; ``helps`` describe them anew."""
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         signature = inspect.signature(command, eval_str=True)
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        required = [each for each in own if each.default is each.empty]
-        flags = [_make_parameter(each) for each in fields(RunOptions) if each.name in names]
-        keywords = [each.replace(kind=each.KEYWORD_ONLY) for each in own if each not in required]
-        vars(command)["__signature__"] = signature.replace(parameters=[*required, *flags, *keywords])
+        arguments = [each for each in own if isinstance(each.default, ArgumentInfo)]
+        flags = [_make_parameter(each, helps.get(each.name)) for each in fields(RunOptions) if each.name in names]
+        keywords = [each.replace(kind=each.KEYWORD_ONLY) for each in own if each not in arguments]
+        vars(command)["__signature__"] = signature.replace(parameters=[*arguments, *flags, *keywords])
         return command
 
     return decorate
 
 
-def _make_parameter(option: "Field[Any]") -> inspect.Parameter:
+def _make_parameter(option: "Field[Any]", help: str | None) -> inspect.Parameter:
     kind: Any = option.type
     default = option.default
     if option.name in LIST_OPTIONS:
@@ -146,7 +113,7 @@ def _make_parameter(option: "Field[Any]") -> inspect.Parameter:
         kind = str | None
     elif is_switched_off(option.name):
         default = False
-    annotation = Annotated[kind, make_flag(option.name)]
+    annotation = Annotated[kind, _make_flag(option.name, help)]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -156,9 +123,37 @@ def build_options(**given: Any) -> RunOptions:
     Raises ``InputError`` for a number outside its range, with the flag that the user typed.
     """
     for name, value in given.items():
-        option = OPTIONS[name]
-        option.check((option.flags or (f"--{name.replace('_', '-')}",))[0], value)
+        OPTIONS[name].check(_list_flags(name)[0], value)
     return RunOptions(**given)
+
+
+class CommandGroup(typer.Typer):
+    """A group of commands that all have ``--debug`` and grouped help."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"cls": GroupedHelpGroup, **settings})
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[_Function], _Function]:
+        register = super().command(name, **{"cls": GroupedHelpCommand, **settings})
+        return lambda function: register(_add_debug(function))
+
+    def callback(self, **settings: Any) -> Callable[[_Function], _Function]:
+        register = super().callback(**settings)
+        return lambda function: register(_add_debug(function))
+
+
+def _add_debug(command: _Function) -> _Function:
+    """Return the command with ``--debug``, which ``app.main`` looks for: it also applies to errors in the arguments."""
+
+    @wraps(command)
+    def call(*args: Any, debug: bool, **named: Any) -> Any:
+        return command(*args, **named)
+
+    signature = inspect.signature(command, eval_str=True)
+    declared = flag(False, "Show the traceback of an error.", flags="--debug")
+    own = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=declared, annotation=bool)
+    vars(call)["__signature__"] = signature.replace(parameters=[*signature.parameters.values(), own])
+    return cast(_Function, call)
 
 
 class GroupedHelpCommand(TyperCommand):
@@ -195,8 +190,8 @@ class GroupedHelpCommand(TyperCommand):
                 formatter.write("".join(f"  {'' if i else title:<15}{line}\n" for i, line in enumerate(lines)))
 
 
-class GroupedHelpProgram(TyperGroup):
-    """A program whose help lists the everyday commands first, and the others by their panel."""
+class GroupedHelpGroup(TyperGroup):
+    """A group whose help lists the everyday commands first, and the others by their panel."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -220,4 +215,4 @@ def _shorten_help(text: str) -> str:
 
 def list_installed(text: str, parameter: str) -> str:
     """Return the help of a parameter with the names of the installed parts that it may have."""
-    return text.replace("{installed}", ", ".join(_LIST_INSTALLED[parameter]())) if "{installed}" in text else text
+    return text.replace("{installed}", ", ".join(_find_installed(parameter))) if "{installed}" in text else text

@@ -2,31 +2,24 @@
 
 import json
 from difflib import unified_diff
-from typing import Annotated
 
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption
+from suffice.cli.options import CommandGroup, argument, flag
 from suffice.errors import InputError
 
-prompts_app = typer.Typer(help="List, show and compare prompts, which you can replace.", invoke_without_command=True)
-
-_NameArgument = Annotated[
-    str, typer.Argument(help="The prompt, such as draft or writing/prose.", metavar="NAME", show_default=False)
-]
+prompts_app = CommandGroup(help="List, show and compare prompts, which you can replace.", invoke_without_command=True)
 
 
 @prompts_app.callback()
 def main(
     context: typer.Context,
-    run: Annotated[
-        str | None,
-        typer.Option(
-            help="Show the prompts of a recorded run as the language model got them: the beginning of its id, or 'last'.",
-            metavar="RUN",
-        ),
-    ] = None,
+    run: str | None = flag(
+        None,
+        "Show the prompts of a recorded run as the language model got them: the beginning of its id, or 'last'.",
+        metavar="RUN",
+    ),
 ) -> None:
     if run is not None:
         _print_sent(run)
@@ -35,7 +28,7 @@ def main(
 
 
 @prompts_app.command("list")
-def list_prompts(debug: DebugOption = False) -> None:
+def list_prompts() -> None:
     """List the prompts with their versions, and which of them you have replaced."""
     from suffice.prompts.base import list_own_templates, list_templates, load_built_in, load_template
 
@@ -48,11 +41,8 @@ def list_prompts(debug: DebugOption = False) -> None:
 
 @prompts_app.command()
 def show(
-    name: _NameArgument,
-    built_in: Annotated[
-        bool, typer.Option("--built-in", help="Show the built-in text although it is replaced.")
-    ] = False,
-    debug: DebugOption = False,
+    name: str = argument(..., "The prompt, such as draft or writing/prose.", "NAME", show_default=False),
+    built_in: bool = flag(False, "Show the built-in text although it is replaced.", flags="--built-in"),
 ) -> None:
     """Show the text of a prompt as a file that can replace it."""
     from suffice.prompts.base import list_own_templates, read_built_in
@@ -64,10 +54,7 @@ def show(
 
 @prompts_app.command()
 def diff(
-    name: Annotated[
-        str | None, typer.Argument(help="The prompt. Without it, all that you replaced.", metavar="NAME")
-    ] = None,
-    debug: DebugOption = False,
+    name: str | None = argument(None, "The prompt. Without it, all that you replaced.", "NAME"),
 ) -> None:
     """Show how your prompts differ from the built-in ones."""
     from suffice.prompts.base import list_own_templates, read_built_in

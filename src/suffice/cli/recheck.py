@@ -3,27 +3,19 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from suffice import settings
-from suffice.cli.options import DebugOption
-from suffice.errors import EXIT_INTERRUPTED
+from suffice.cli.options import argument
 
 if TYPE_CHECKING:
     from suffice.claims.receipts import RecheckedClaim
 
 
 def recheck(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="A file that 'suffice check --receipt' wrote, or a stored run ('last' is the newest).",
-            metavar="RUN|RECEIPT",
-        ),
-    ],
-    debug: DebugOption = False,
+    target: str = argument(
+        ..., "A file that 'suffice check --receipt' wrote, or a stored run ('last' is the newest).", "RUN|RECEIPT"
+    ),
 ) -> int:
     """Find the claims whose sources changed, moved or vanished.
 
@@ -34,8 +26,6 @@ def recheck(
     from suffice.cli.terminal import run_interruptible
 
     rechecked = run_interruptible(_recheck(target))
-    if rechecked is None:
-        return EXIT_INTERRUPTED
     for one in rechecked:
         if one.state in ("moved", "changed", "vanished"):
             print(_describe(one))

@@ -3,13 +3,11 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from suffice import settings
-from suffice.cli.options import DebugOption, JsonOption
-from suffice.cli.output import write_file
+from suffice.cli.options import JSON, CommandGroup, argument, flag
+from suffice.cli.output import print_note, write_file
 from suffice.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,31 +15,19 @@ if TYPE_CHECKING:
     from suffice.replay.episodes import Episode
     from suffice.types import Embed
 
-lab_app = typer.Typer(help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
+lab_app = CommandGroup(help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
 
-_RecordingsArgument = Annotated[
-    list[Path],
-    typer.Argument(help="Recorded runs: files of --trace, or episodes (JSON Lines, also .gz).", metavar="FILE..."),
-]
-_CorpusOption = Annotated[
-    Path | None,
-    typer.Option("--corpus", help="Passage texts by id, for recordings that hold only ids.", metavar="CORPUS.jsonl"),
-]
+_RECORDINGS = argument(..., "Recorded runs: files of --trace, or episodes (JSON Lines, also .gz).", "FILE...")
+_CORPUS = flag(None, "Passage texts by id, for recordings that hold only ids.", metavar="CORPUS.jsonl")
 
 
 def replay(
-    files: _RecordingsArgument,
-    stop: Annotated[
-        list[str] | None,
-        typer.Option("--stop", help="A stop rule to try, as for 'suffice ask'. Repeatable.", metavar="EXPR"),
-    ] = None,
-    corpus: _CorpusOption = None,
-    sweep: Annotated[
-        bool, typer.Option("--sweep", help="Also try sixteen published settings of the exhaustion rule.")
-    ] = False,
-    out: Annotated[list[Path] | None, typer.Option(hidden=True)] = None,
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
+    files: list[Path] = _RECORDINGS,
+    stop: list[str] | None = flag(None, "A stop rule to try, as for 'suffice ask'. Repeatable.", metavar="EXPR"),
+    corpus: Path | None = _CORPUS,
+    sweep: bool = flag(False, "Also try sixteen published settings of the exhaustion rule.", flags="--sweep"),
+    out: list[Path] | None = flag(None, "", hidden=True),
+    as_json: bool = JSON,
 ) -> None:
     """Compare stop rules over recorded runs, without a model.
 
@@ -67,19 +53,16 @@ def replay(
 
 @lab_app.command()
 def fit(
-    files: _RecordingsArgument,
-    out: Annotated[Path, typer.Option(help="File for the fitted weights.", metavar="FILE.json")],
-    corpus: _CorpusOption = None,
-    price: Annotated[
-        float,
-        typer.Option(
-            help="Default price of a round: stop when the chance of new evidence falls below it.",
-            metavar="P",
-            min=0.001,
-            max=0.999,
-        ),
-    ] = 0.1,
-    debug: DebugOption = False,
+    files: list[Path] = _RECORDINGS,
+    out: Path = flag(..., "File for the fitted weights.", metavar="FILE.json"),
+    corpus: Path | None = _CORPUS,
+    price: float = flag(
+        0.1,
+        "Default price of a round: stop when the chance of new evidence falls below it.",
+        metavar="P",
+        min=0.001,
+        max=0.999,
+    ),
 ) -> None:
     """Fit the 'worth' stop rule on runs with known answers.
 
@@ -95,14 +78,12 @@ def fit(
 
 @lab_app.command()
 def calibrate(
-    files: _RecordingsArgument,
-    rounds: Annotated[float, typer.Option(help="Average number of rounds that a run may take.", metavar="N")],
-    corpus: _CorpusOption = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(help="Weights written by 'suffice lab fit'. Default: the built-in ones.", metavar="FILE.json"),
-    ] = None,
-    debug: DebugOption = False,
+    files: list[Path] = _RECORDINGS,
+    rounds: float = flag(..., "Average number of rounds that a run may take.", metavar="N"),
+    corpus: Path | None = _CORPUS,
+    file: Path | None = flag(
+        None, "Weights written by 'suffice lab fit'. Default: the built-in ones.", metavar="FILE.json"
+    ),
 ) -> None:
     """Find the price at which 'worth' uses N rounds on average.
 
@@ -153,9 +134,8 @@ def _load_episodes(paths: Sequence[Path], corpus: Path | None) -> "list[Episode]
 
 
 def _open_embed() -> "Embed":
-    from suffice.cli.terminal import Terminal
     from suffice.models.embeddings.choose import choose_embedder
     from suffice.search.corpus.vectors import EmbeddingCache
 
-    config, notify = settings.load(), Terminal().notify
-    return EmbeddingCache(choose_embedder(config, notify), config.cache_dir, notify).embed
+    config = settings.load()
+    return EmbeddingCache(choose_embedder(config, print_note), config.cache_dir, print_note).embed

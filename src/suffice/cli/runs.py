@@ -2,31 +2,28 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption, JsonOption
+from suffice.cli.options import JSON, CommandGroup, argument, flag
 from suffice.errors import InputError
 
 if TYPE_CHECKING:
     from suffice.storage.findings import FindingStore
 
-runs_app = typer.Typer(invoke_without_command=True)
-memory_app = typer.Typer(help="Search and delete what earlier runs found out.", no_args_is_help=True)
+runs_app = CommandGroup(invoke_without_command=True)
+memory_app = CommandGroup(help="Search and delete what earlier runs found out.", no_args_is_help=True)
 
-_RunArgument = Annotated[
-    str, typer.Argument(help="The run's id, the first characters of it, or 'last'.", metavar="RUN")
-]
+_RUN = argument(..., "The run's id, the first characters of it, or 'last'.", "RUN")
 
 
 @runs_app.callback()
 def list_runs(
     context: typer.Context,
-    number: Annotated[int, typer.Option("-n", help="How many runs to list.", metavar="N", min=1)] = 20,
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
+    number: int = flag(20, "How many runs to list.", flags="-n", metavar="N", min=1),
+    as_json: bool = JSON,
 ) -> None:
     """List, show, export and delete stored runs.
 
@@ -46,7 +43,7 @@ def list_runs(
 
 
 @runs_app.command()
-def show(run: _RunArgument, as_json: JsonOption = False, debug: DebugOption = False) -> None:
+def show(run: str = _RUN, as_json: bool = JSON) -> None:
     """Show the report of a run."""
     from suffice.cli.output import render_report
     from suffice.cli.terminal import print_report
@@ -63,14 +60,8 @@ def show(run: _RunArgument, as_json: JsonOption = False, debug: DebugOption = Fa
 
 @runs_app.command()
 def export(
-    run: _RunArgument,
-    out: Annotated[
-        Path,
-        typer.Argument(
-            help="The file to write: .md, .html or .json for the report, .jsonl for the trace.", metavar="FILE"
-        ),
-    ],
-    debug: DebugOption = False,
+    run: str = _RUN,
+    out: Path = argument(..., "The file to write: .md, .html or .json for the report, .jsonl for the trace.", "FILE"),
 ) -> None:
     """Write a run's report or trace to a file."""
     from suffice.cli.output import validate_report_path, write_file, write_report
@@ -86,13 +77,11 @@ def export(
 
 @runs_app.command()
 def delete(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Ids of runs, or their first characters.", metavar="RUN...")
-    ] = None,
-    delete_all: Annotated[bool, typer.Option("--all", help="Delete all runs.")] = False,
-    debug: DebugOption = False,
+    names: list[str] | None = argument(None, "Ids of runs, or their first characters.", "RUN..."),
+    delete_all: bool = flag(False, "Delete all runs.", flags="--all"),
 ) -> None:
     """Delete runs: their trace, report, log line and findings."""
+    from suffice.report.wording import count
     from suffice.storage.runs import delete_runs, find_run_dir, list_unfinished_runs, read_log
 
     if delete_all == bool(names):
@@ -107,15 +96,14 @@ def delete(
     if chosen:
         delete_runs(data_dir, sorted(chosen))
         _open_findings().delete(findings)
-    and_findings = f" and {_pluralize(len(findings), 'finding')}" if findings else ""
-    print(f"Deleted {_pluralize(len(chosen), 'run')}{and_findings}.")
+    and_findings = f" and {count(len(findings), 'finding')}" if findings else ""
+    print(f"Deleted {count(len(chosen), 'run')}{and_findings}.")
 
 
 @memory_app.command()
 def search(
-    text: Annotated[str, typer.Argument(help="What to look for. Without it, show all findings.", metavar="TEXT")] = "",
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
+    text: str = argument("", "What to look for. Without it, show all findings.", "TEXT"),
+    as_json: bool = JSON,
 ) -> None:
     """Show findings of earlier runs, with their sources."""
     findings = _open_findings().search(text)
@@ -134,29 +122,24 @@ def search(
 
 @memory_app.command()
 def forget(
-    numbers: Annotated[
-        list[int] | None, typer.Argument(help="The numbers that 'suffice memory search' shows.", metavar="ID...")
-    ] = None,
-    forget_all: Annotated[bool, typer.Option("--all", help="Delete all findings.")] = False,
-    debug: DebugOption = False,
+    numbers: list[int] | None = argument(None, "The numbers that 'suffice memory search' shows.", "ID..."),
+    forget_all: bool = flag(False, "Delete all findings.", flags="--all"),
 ) -> None:
     """Delete findings."""
+    from suffice.report.wording import count
+
     if forget_all == bool(numbers):
         raise InputError("Name the findings to delete by their number, or delete all of them with --all")
-    count = _open_findings().delete(None if forget_all else numbers)
-    if not count and not forget_all:
+    deleted = _open_findings().delete(None if forget_all else numbers)
+    if not deleted and not forget_all:
         raise InputError("There is no finding with that number; suffice memory search lists them")
-    print(f"Deleted {_pluralize(count, 'finding')}.")
-
-
-def _pluralize(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    print(f"Deleted {count(deleted, 'finding')}.")
 
 
 def _format_run(row: dict[str, Any]) -> str:
     rounds = row.get("rounds", 0)
-    count = f"{rounds} {'round ' if rounds == 1 else 'rounds'}"
-    return f"{row['run']}  {row.get('status', '?'):<11} {count}  {row.get('task', '')[:80]}"
+    shown = f"{rounds} {'round ' if rounds == 1 else 'rounds'}"
+    return f"{row['run']}  {row.get('status', '?'):<11} {shown}  {row.get('task', '')[:80]}"
 
 
 def _data_dir() -> Path:

@@ -3,29 +3,15 @@
 import json
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from suffice import settings
-from suffice.cli.options import (
-    AlphaOption,
-    DebugOption,
-    DocsOption,
-    ExcludeOption,
-    IncludeOption,
-    JsonOption,
-    PassagesOption,
-    ProviderOption,
-    WebOption,
-    build_options,
-)
+from suffice.cli.options import JSON, PLAIN_ALPHA_HELP, argument, build_options, flag, takes_options
 from suffice.cli.output import print_error
-from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.errors import InputError
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
-    from suffice.search.open import SearchScope
     from suffice.types import Passage
 
 
@@ -36,17 +22,11 @@ class IndexVectors(Enum):
     STATIC = "static"
 
 
+@takes_options("docs", "web", "providers", "include", "exclude", "k", "alpha", alpha=PLAIN_ALPHA_HELP)
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for.", metavar="QUERY")],
-    docs: DocsOption = None,
-    web: WebOption = False,
-    providers: ProviderOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    k: PassagesOption = 5,
-    alpha: AlphaOption = None,
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
+    query: str = argument(..., "What to look for.", "QUERY"),
+    as_json: bool = JSON,
+    **given: Any,
 ) -> int:
     """Run one search and show the passages it finds.
 
@@ -59,7 +39,7 @@ def search(
     from suffice.types import Query
 
     text = validate_question(query)
-    options = build_options(docs=docs, web=web, providers=providers, include=include, exclude=exclude, k=k, alpha=alpha)
+    options = build_options(**given)
     with Terminal().live_display() as terminal:
 
         async def find() -> "list[Passage]":
@@ -68,68 +48,52 @@ def search(
             return await resilient(Query(text), options.k)
 
         passages = run_interruptible(find())
-    if passages is None:
-        return EXIT_INTERRUPTED
     if as_json:
-        rows = [
-            {
-                "id": passage.id,
-                "title": passage.title,
-                "location": passage.location,
-                "score": passage.score,
-                "text": passage.text,
-            }
-            for passage in passages
-        ]
+        names = ("id", "title", "location", "score", "text")
+        rows = [{name: getattr(passage, name) for name in names} for passage in passages]
         print(json.dumps({"query": text, "passages": rows}, ensure_ascii=False, indent=2))
     else:
         print_passages(passages)
     return 0 if passages else print_error("Nothing was found.", 3)
 
 
+@takes_options("docs", "include", "exclude")
 def index(
-    paths: Annotated[list[str] | None, typer.Argument(help="The same as --docs.", metavar="PATH")] = None,
-    docs: DocsOption = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            help="Write into this collection instead of the index on this machine; several workers may do so at once. "
-            "It is then searched with --docs and the same address.",
-            metavar="postgres://HOST/DATABASE/COLLECTION",
-        ),
-    ] = None,
-    vectors: Annotated[
-        IndexVectors,
-        typer.Option(
-            help="With --to: store the vectors of the embedding model, or static ones, which take a hundredth of the time "
-            "and leave the model's work to the time of the question."
-        ),
-    ] = IndexVectors.MODEL,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="With --to: make the collection anew.")] = False,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    debug: DebugOption = False,
+    paths: list[str] | None = argument(None, "The same as --docs.", "PATH"),
+    to: str | None = flag(
+        None,
+        "Write into this collection instead of the index on this machine; several workers may do so at once. "
+        "It is then searched with --docs and the same address.",
+        metavar="postgres://HOST/DATABASE/COLLECTION",
+    ),
+    vectors: IndexVectors = flag(
+        IndexVectors.MODEL,
+        "With --to: store the vectors of the embedding model, or static ones, which take a hundredth of the time "
+        "and leave the model's work to the time of the question.",
+    ),
+    rebuild: bool = flag(False, "With --to: make the collection anew.", flags="--rebuild"),
+    **given: Any,
 ) -> int:
     """Read documents into the search index ahead of time.
 
     Other commands do this when needed; doing it now makes questions faster, because all passages are embedded too.
     An interrupted command goes on where it stopped.
     """
-    options = build_options(docs=[*(paths or ()), *(docs or ())], include=include, exclude=exclude)
+    options = build_options(**{**given, "docs": [*(paths or ()), *(given["docs"] or ())]})
     if not options.scope.docs:
         raise InputError("Nothing to read; name files or folders with --docs")
-    if to is not None:
-        return _index_into(to, options.scope, has_model=vectors is IndexVectors.MODEL, rebuild=rebuild)
-    if rebuild or vectors is not IndexVectors.MODEL:
+    has_model = vectors is IndexVectors.MODEL
+    if to is None and (rebuild or not has_model):
         raise InputError("--rebuild and --vectors are for a collection in Postgres; name it with --to postgres://…")
     from suffice.cli.terminal import Terminal, run_interruptible
-    from suffice.search.open import open_local_corpus
+    from suffice.search.open import ingest_into, open_local_corpus
 
     _require_paths(options.scope.docs)
     with Terminal().live_display() as terminal:
+        parts = options.scope, settings.load(), terminal.notify, terminal.show_progress
 
         async def prepare() -> "CorpusSearch":
-            corpus = await open_local_corpus(options.scope, settings.load(), terminal.notify, terminal.show_progress)
+            corpus = await open_local_corpus(*parts)
             if corpus.embeds_remotely:
                 terminal.notify(
                     "Passages are not embedded ahead, because the embedding server may charge for each of them."
@@ -138,36 +102,15 @@ def index(
                 await corpus.embed_passages()
             return corpus
 
-        corpus = run_interruptible(prepare())
-    if corpus is None:
-        return EXIT_INTERRUPTED
-    print(f"The index holds {corpus.size:,} passages from {len(corpus.files):,} files.")
-    return 0
-
-
-def _index_into(address: str, scope: "SearchScope", *, has_model: bool, rebuild: bool) -> int:
-    from suffice.cli.terminal import Terminal, run_interruptible
-    from suffice.search.open import ingest_into
-
-    _require_paths(scope.docs)
-    with Terminal().live_display() as terminal:
-        result = run_interruptible(
-            ingest_into(
-                address,
-                scope,
-                settings.load(),
-                terminal.notify,
-                terminal.show_progress,
-                has_model=has_model,
-                rebuild=rebuild,
+        if to is None:
+            corpus = run_interruptible(prepare())
+            print(f"The index holds {corpus.size:,} passages from {len(corpus.files):,} files.")
+        else:
+            result = run_interruptible(ingest_into(to, *parts, has_model=has_model, rebuild=rebuild))
+            print(
+                f"The collection holds {result.passages:,} passages from {result.files:,} files; "
+                f"{result.read:,} were read now, {result.removed:,} removed."
             )
-        )
-    if result is None:
-        return EXIT_INTERRUPTED
-    print(
-        f"The collection holds {result.passages:,} passages from {result.files:,} files; "
-        f"{result.read:,} were read now, {result.removed:,} removed."
-    )
     return 0
 
 

@@ -1,77 +1,57 @@
 """``suffice serve`` and ``suffice worker``: the HTTP service, and further processes that work on its runs."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from suffice import settings
-from suffice.cli.options import DebugOption
+from suffice.cli.options import flag
+from suffice.cli.output import print_note
 from suffice.errors import InputError, Unavailable
 
 if TYPE_CHECKING:
     from suffice.jobs.worker import Worker
 
-_CollectionsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--docs",
-        help="A file, a folder or the address of a corpus (postgres://…) that requests may search by this name; without NAME, "
-        "'default'. Repeatable.",
-        metavar="NAME=PATH|PATH",
-    ),
-]
-_RunsOption = Annotated[int, typer.Option(help="Runs that this process works on at the same time.", metavar="N", min=1)]
-_RunsPerUserOption = Annotated[
-    int,
-    typer.Option(
-        help="Runs of one user that are worked on at the same time by all workers with these --docs.",
-        metavar="N",
-        min=1,
-    ),
-]
-_RunsOverallOption = Annotated[
-    int | None,
-    typer.Option(
-        help="Runs that all workers with these --docs work on at the same time. Default: no limit.", metavar="N", min=1
-    ),
-]
+_COLLECTIONS = flag(
+    None,
+    "A file, a folder or the address of a corpus (postgres://…) that requests may search by this name; without NAME, "
+    "'default'. Repeatable.",
+    metavar="NAME=PATH|PATH",
+)
+_RUNS = flag(32, "Runs that this process works on at the same time.", metavar="N", min=1)
+_RUNS_PER_USER = flag(
+    8, "Runs of one user that are worked on at the same time by all workers with these --docs.", metavar="N", min=1
+)
+_RUNS_OVERALL = flag(
+    None, "Runs that all workers with these --docs work on at the same time. Default: no limit.", metavar="N", min=1
+)
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.", metavar="HOST")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(help="Port to listen on; 0 picks a free one.", metavar="PORT", min=0, max=65535)
-    ] = 8080,
-    docs: _CollectionsOption = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A model that requests may choose, as for 'suffice ask'. Repeatable; the first is the default.",
-            metavar="NAME",
-        ),
-    ] = None,
-    web: Annotated[bool, typer.Option("--web", help="Allow requests to search the web.")] = False,
-    orders_only: Annotated[
-        bool,
-        typer.Option(
-            "--orders-only",
-            help="Only accept requests; 'suffice worker' processes on the same Postgres database run them.",
-        ),
-    ] = False,
-    runs: _RunsOption = 32,
-    runs_per_user: _RunsPerUserOption = 8,
-    runs_overall: _RunsOverallOption = None,
-    debug: DebugOption = False,
+    host: str = flag("127.0.0.1", "Address to listen on.", metavar="HOST"),
+    port: int = flag(8080, "Port to listen on; 0 picks a free one.", metavar="PORT", min=0, max=65535),
+    docs: list[str] | None = _COLLECTIONS,
+    model: list[str] | None = flag(
+        None,
+        "A model that requests may choose, as for 'suffice ask'. Repeatable; the first is the default.",
+        metavar="NAME",
+    ),
+    web: bool = flag(False, "Allow requests to search the web.", flags="--web"),
+    orders_only: bool = flag(
+        False,
+        "Only accept requests; 'suffice worker' processes on the same Postgres database run them.",
+        flags="--orders-only",
+    ),
+    runs: int = _RUNS,
+    runs_per_user: int = _RUNS_PER_USER,
+    runs_overall: int | None = _RUNS_OVERALL,
 ) -> int:
     """Start the HTTP service with its web page.
 
     Runs are durable: after a crash or restart, a worker continues them without paying again.
     """
-    from suffice.cli.terminal import Terminal
     from suffice.models.choose import choose_model
     from suffice.server.app import create_app
-    from suffice.server.connection import build_http_server, is_loopback, open_socket
+    from suffice.server.connection import build_http_server, open_socket, require_key
     from suffice.server.dependencies import Service
 
     config = settings.load()
@@ -81,22 +61,18 @@ def serve(
         )
     worker = _open_worker(config, docs, runs, runs_per_user, runs_overall, takes_jobs=not orders_only)
     needs_key = worker.api_keys.has_any()
-    if not needs_key and not is_loopback(host):
-        raise InputError(
-            f"{host} can be reached from other machines and no API key exists; create one with: suffice keys create NAME"
-        )
+    require_key(host, needs_key)
     listener = open_socket(host, port)
-    terminal = Terminal()
     models = model or []
     default_model = models[0] if models else None
-    choose_model(default_model, config, terminal.notify)  # Tells the operator now where documents will be sent.
+    choose_model(default_model, config, print_note)  # Tells the operator now where documents will be sent.
     allowed_models = tuple(dict.fromkeys((*models, "extractive")))
     app = create_app(Service(worker, default_model, allowed_models, web, not needs_key))
     url_host = f"[{host}]" if ":" in host else host
-    terminal.notify(f"suffice listens on http://{url_host}:{listener.getsockname()[1]}")
-    terminal.notify(f"Collections: {', '.join(worker.collections) or 'none (add one with --docs NAME=PATH)'}.")
+    print_note(f"suffice listens on http://{url_host}:{listener.getsockname()[1]}")
+    print_note(f"Collections: {', '.join(worker.collections) or 'none (add one with --docs NAME=PATH)'}.")
     if not needs_key:
-        terminal.notify(
+        print_note(
             "No API keys: everyone on this machine can use the service. To require a key, run: suffice keys create NAME"
         )
     server = build_http_server(app)
@@ -106,20 +82,17 @@ def serve(
 
 
 def worker(
-    docs: _CollectionsOption = None,
-    runs: _RunsOption = 32,
-    runs_per_user: _RunsPerUserOption = 8,
-    runs_overall: _RunsOverallOption = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only check that a worker on this machine is alive; status 4 if none is.")
-    ] = False,
-    debug: DebugOption = False,
+    docs: list[str] | None = _COLLECTIONS,
+    runs: int = _RUNS,
+    runs_per_user: int = _RUNS_PER_USER,
+    runs_overall: int | None = _RUNS_OVERALL,
+    check: bool = flag(
+        False, "Only check that a worker on this machine is alive; status 4 if none is.", flags="--check"
+    ),
 ) -> None:
     """Work on the runs of a service that uses the same database and serves the same collections."""
     import asyncio
     import signal
-
-    from suffice.cli.terminal import Terminal
 
     config = settings.load()
     if not config.database_url:
@@ -137,9 +110,7 @@ def worker(
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
         await worker.start()
-        Terminal().notify(
-            f"Worker {worker.heartbeats.id} is ready. Collections: {', '.join(worker.collections) or 'none'}."
-        )
+        print_note(f"Worker {worker.heartbeats.id} is ready. Collections: {', '.join(worker.collections) or 'none'}.")
         await stopped.wait()
         await worker.stop()
 
@@ -147,11 +118,10 @@ def worker(
 
 
 def _check_worker(config: settings.Settings) -> None:
-    from suffice.jobs import database
+    from suffice.jobs.database import open_configured
     from suffice.jobs.heartbeats import Heartbeats
 
-    heartbeats = Heartbeats(database.open_engine(database.database_url(config.database_url, config.data_dir)))
-    if not heartbeats.is_alive_here():
+    if not Heartbeats(open_configured(config)).is_alive_here():
         raise Unavailable("No worker on this machine is alive")
 
 

@@ -2,23 +2,23 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from suffice import settings
-from suffice.cli.options import DebugOption, JsonOption
+from suffice.cli.options import JSON, CommandGroup, argument
 from suffice.cli.output import print_error
 
 if TYPE_CHECKING:
     from suffice.skills.load import SkillSet
     from suffice.skills.skill import Skill
 
-skills_app = typer.Typer(invoke_without_command=True)
+skills_app = CommandGroup(invoke_without_command=True)
 
 
 @skills_app.callback()
-def list_skills(context: typer.Context, as_json: JsonOption = False, debug: DebugOption = False) -> None:
+def list_skills(context: typer.Context, as_json: bool = JSON) -> None:
     """List and show skills: ways of working such as /deep that a question can begin with.
 
     Your own are folders with a SKILL.md in ~/.config/suffice/skills/ or .suffice/skills/; see docs/skills.md.
@@ -39,14 +39,13 @@ def list_skills(context: typer.Context, as_json: JsonOption = False, debug: Debu
 
 @skills_app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="The name of the skill, with or without the slash.", metavar="NAME")],
-    as_json: JsonOption = False,
-    debug: DebugOption = False,
+    name: str = argument(..., "The name of the skill, with or without the slash.", "NAME"),
+    as_json: bool = JSON,
 ) -> None:
     """Show where a skill acts, what it sets and what it tells the writer."""
     skill = _load().get(name.lstrip("/").lower())
     if as_json:
-        row = {**_to_row(skill), "queries": list(skill.queries), "instruction": skill.instruction}
+        row = {**_to_row(skill), "queries": skill.queries, "instruction": skill.instruction}
         print(json.dumps(row, ensure_ascii=False, indent=2))
         return
     print(f"/{skill.name}  ({skill.origin}, {skill.path})\n{skill.description}\n")
@@ -62,15 +61,8 @@ def show(
 
 
 def _to_row(skill: "Skill") -> dict[str, Any]:
-    return {
-        "name": skill.name,
-        "description": skill.description,
-        "origin": skill.origin,
-        "hooks": list(skill.hooks),
-        "activates": list(skill.activates),
-        "options": dict(skill.options),
-        "path": str(skill.path),
-    }
+    names = ("name", "description", "origin", "hooks", "activates", "options")
+    return {name: getattr(skill, name) for name in names} | {"path": str(skill.path)}
 
 
 def _load() -> "SkillSet":

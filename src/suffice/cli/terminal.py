@@ -184,13 +184,13 @@ class Terminal:
             self._status = None
 
 
-def run_interruptible(work: Coroutine[Any, Any, _T]) -> _T | None:
-    """Run the work to its end; return ``None`` if it was interrupted before it had a result.
+def run_interruptible(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run the work to its end; raise ``KeyboardInterrupt`` if it was interrupted before it had a result.
 
     The first Ctrl-C cancels the work, which may still return what it has. The second ends the process.
     """
 
-    async def main() -> _T | None:
+    async def main() -> _T:
         loop = asyncio.get_running_loop()
         task = asyncio.ensure_future(work)
 
@@ -200,15 +200,14 @@ def run_interruptible(work: Coroutine[Any, Any, _T]) -> _T | None:
             task.cancel()
 
         loop.add_signal_handler(signal.SIGINT, interrupt)
-        try:
-            return await task
-        except asyncio.CancelledError:
-            return None
+        return await task
 
     # asyncio.run would wait for threads (embedding, reading standard input) whose results are no longer needed.
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(main())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
     finally:
         for task in asyncio.all_tasks(loop):
             task.cancel()

@@ -2,79 +2,44 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from suffice.cli.options import (
-    OUTPUT,
-    DebugOption,
-    DocsOption,
-    JsonOption,
-    ModelOption,
-    QuietOption,
-    build_options,
-)
-from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.cli.options import JSON, OUTPUT, QUIET, argument, build_options, flag, takes_options
+from suffice.errors import InputError
 from suffice.options import LIMITS, SEARCH
 
 if TYPE_CHECKING:
+    from suffice.options import RunOptions
     from suffice.tuning.tuner import Evaluate, TuningExperiment, TuningResult
-    from suffice.types import Report
 
 
+@takes_options("docs", "model")
 def tune(
-    name: Annotated[
-        str,
-        typer.Argument(help="The prompt to tune, such as writing/prose ('suffice prompts list').", metavar="PROMPT"),
-    ],
-    suite: Annotated[
-        Path, typer.Option(help="The tasks: JSONL with question, answer and gold.", metavar="FILE", show_default=False)
-    ],
-    docs: DocsOption = None,
-    model: ModelOption = None,
-    scorer: Annotated[
-        str,
-        typer.Option(help="What counts: review, support, recall or f1.", metavar="NAME", rich_help_panel=SEARCH),
-    ] = "support",
-    candidates: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--candidate",
-            help="Try the text of this file instead of asking the model for changes. Repeatable.",
-            metavar="FILE",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    experiments: Annotated[
-        int, typer.Option(help="Experiments at most.", metavar="N", min=1, rich_help_panel=LIMITS)
-    ] = 5,
-    repeats: Annotated[
-        int, typer.Option(help="Runs of each task with each text.", metavar="N", min=2, rich_help_panel=LIMITS)
-    ] = 2,
-    max_runs: Annotated[
-        int | None, typer.Option(help="Runs at most.", metavar="N", min=1, rich_help_panel=LIMITS)
-    ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="US dollars at most.", metavar="USD", min=0, rich_help_panel=LIMITS)
-    ] = None,
-    max_seconds: Annotated[
-        float | None, typer.Option(help="Seconds at most.", metavar="S", min=1, rich_help_panel=LIMITS)
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option(help="Runs at the same time.", metavar="N", min=1, rich_help_panel=LIMITS)
-    ] = 1,
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="The folder for the log and the best text. Started again with it, a tuning continues.",
-            metavar="DIR",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = Path("tuning"),
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
+    name: str = argument(..., "The prompt to tune, such as writing/prose ('suffice prompts list').", "PROMPT"),
+    suite: Path = flag(..., "The tasks: JSONL with question, answer and gold.", metavar="FILE", show_default=False),
+    scorer: str = flag("support", "What counts: review, support, recall or f1.", SEARCH, metavar="NAME"),
+    candidates: list[Path] | None = flag(
+        None,
+        "Try the text of this file instead of asking the model for changes. Repeatable.",
+        SEARCH,
+        "--candidate",
+        "FILE",
+    ),
+    experiments: int = flag(5, "Experiments at most.", LIMITS, metavar="N", min=1),
+    repeats: int = flag(2, "Runs of each task with each text.", LIMITS, metavar="N", min=2),
+    max_runs: int | None = flag(None, "Runs at most.", LIMITS, metavar="N", min=1),
+    max_cost: float | None = flag(None, "US dollars at most.", LIMITS, metavar="USD", min=0),
+    max_seconds: float | None = flag(None, "Seconds at most.", LIMITS, metavar="S", min=1),
+    concurrency: int = flag(1, "Runs at the same time.", LIMITS, metavar="N", min=1),
+    out: Path = flag(
+        Path("tuning"),
+        "The folder for the log and the best text. Started again with it, a tuning continues.",
+        OUTPUT,
+        metavar="DIR",
+    ),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+    **given: Any,
 ) -> int:
     """Improve one prompt by experiments: keep a change only if it is a real gain.
 
@@ -83,6 +48,7 @@ def tune(
     """
     from suffice.cli.terminal import Terminal, run_interruptible
     from suffice.prompts.base import read_built_in
+    from suffice.text.plain import read_text
     from suffice.tuning.propose import propose_given, propose_with_model
     from suffice.tuning.scorers import get_scorer
     from suffice.tuning.suite import load_suite
@@ -91,11 +57,11 @@ def tune(
     read_built_in(name)
     tasks = load_suite(suite)
     score = get_scorer(scorer)
-    given = [(path.name, _read(path)) for path in candidates or ()]
-    planned = min(experiments, len(given)) if given else experiments
+    texts = [(path.name, read_text(path)) for path in candidates or ()]
+    planned = min(experiments, len(texts)) if texts else experiments
     with Terminal(quiet=quiet).live_display() as terminal:
-        evaluate = _make_evaluate(name, docs, model, score, terminal.notify)
-        propose = propose_given(given) if given else propose_with_model(_choose_model(model, terminal.notify))
+        evaluate = _make_evaluate(name, build_options(**given), score, terminal.notify)
+        propose = propose_given(texts) if texts else propose_with_model(_choose_model(given["model"], terminal.notify))
 
         def report_experiment(experiment: "TuningExperiment") -> None:
             gain = experiment.development["gain"]
@@ -122,26 +88,20 @@ def tune(
             on_run=lambda runs: terminal.show_progress("tuning", runs, max_runs or 0),
         )
         result = run_interruptible(tuner.run())
-    if result is None:
-        return EXIT_INTERRUPTED
     _print_result(result, out, as_json)
     return 0
 
 
-def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: Any, notify: Any) -> "Evaluate":
+def _make_evaluate(name: str, options: "RunOptions", score: Any, notify: Any) -> "Evaluate":
     import asyncio
-    from contextlib import aclosing
 
     from suffice.api import prepare_run
-    from suffice.engine.pipeline import run_pipeline
+    from suffice.engine.pipeline import run_to_report
     from suffice.errors import SufficeError
-    from suffice.events import Finished
-    from suffice.options import RunOptions
     from suffice.prompts.base import override_prompts
     from suffice.tuning.suite import TuningTask
     from suffice.tuning.tuner import RunScore
 
-    options = build_options(docs=docs, model=model)
     preparing = asyncio.Lock()  # Runs that start together would wait for each other's update of the index.
     said: set[str] = set()
 
@@ -150,20 +110,14 @@ def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: 
             said.add(message)
             notify(message)
 
-    async def research(task: TuningTask, own: RunOptions) -> "Report":
-        async with preparing:
-            config = await prepare_run(task.question, own, notify_once)
-        async with aclosing(run_pipeline(config)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    return event.report
-        raise AssertionError("the last event of a run is Finished")
-
     async def evaluate(text: str, task: TuningTask, repeat: int) -> RunScore:
+        # Not kept: findings of the earlier runs of a task would make its later runs better.
+        own = replace(options, seed=repeat, auto_skills=False, keep=False)
         with override_prompts({name: text}):
             try:
-                # Not kept: findings of the earlier runs of a task would make its later runs better.
-                report = await research(task, replace(options, seed=repeat, auto_skills=False, keep=False))
+                async with preparing:
+                    config = await prepare_run(task.question, own, notify_once)
+                report = await run_to_report(config)
             except InputError:
                 raise
             except SufficeError:
@@ -194,13 +148,6 @@ def _current_text(name: str) -> str:
 
     own = list_own_templates().get(name)
     return read_built_in(name) if own is None else own.read_text(encoding="utf-8")
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
 
 
 def _print_result(result: "TuningResult", out: Path, as_json: bool) -> None:

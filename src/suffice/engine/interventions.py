@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from suffice.engine.hypotheses import HypothesisTester
 from suffice.errors import InputError
 from suffice.gates import exhaustion
-from suffice.gates.base import GapAwareGate, Gate, ResampleGate
+from suffice.gates.base import GapAwareGate, Gate
 from suffice.memory.base import MemoryFactory
 from suffice.storage.findings import StoredFinding, find_near_fact
 from suffice.strategies.base import PassageSelector, RunView, Strategy
@@ -83,7 +83,7 @@ def resample(parts: RunParts) -> RunParts:
         follow_ups = run.filter_new_queries(run.propose_follow_ups(1)) if is_first else []
         return follow_ups or await parts.strategy.propose(run)
 
-    gate = None if parts.gate is None else ResampleGate(parts.gate)
+    gate = None if parts.gate is None else parts.gate.resample()
     return replace(parts, strategy=_wrap_strategy(parts.strategy, propose), gate=gate)
 
 

@@ -120,6 +120,17 @@ class RunConfig:
     clock: Callable[[], float] = time.monotonic
 
 
+async def run_to_report(config: RunConfig, *listeners: Callable[[Event], None]) -> Report:
+    """Run a question to its end, show every event to the listeners, and return the report."""
+    async with aclosing(run_pipeline(config)) as events:
+        async for event in events:
+            for listen in listeners:
+                listen(event)
+            if isinstance(event, Finished):
+                return event.report
+    raise AssertionError("the last event of a run is Finished")
+
+
 async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     """Run a question. The last event is ``Finished`` with the report, also after an interruption."""
     stages = _Stages(config)

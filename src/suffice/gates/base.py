@@ -58,6 +58,7 @@ class Gate(ABC):
     bounds: Mapping[str, float] = MappingProxyType({})
     promise: Promise = "heuristic"
     dials: tuple[Dial, ...] = ()
+    _text: str
 
     @abstractmethod
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
@@ -99,6 +100,9 @@ class Gate(ABC):
     def __hash__(self) -> int:
         return hash(str(self))
 
+    def __str__(self) -> str:
+        return self._text
+
     def __repr__(self) -> str:
         return f"<gate {self}>"
 
@@ -122,9 +126,6 @@ class CompositeGate(Gate):
             if not isinstance(gate, Gate):
                 raise TypeError(f"{cls.operator} combines gates, not {gate!r}; turn a text into a gate with parse_gate")
         return cls(tuple(part for gate in gates for part in (gate.parts if isinstance(gate, cls) else (gate,))))
-
-    def __str__(self) -> str:
-        return self._text
 
 
 class AnyOf(CompositeGate):
@@ -169,9 +170,11 @@ class AllOf(CompositeGate):
 
 
 class GateWrapper(Gate):
-    """Base of the gates that change when an inner gate may stop."""
+    """Base of the gates that change when an inner gate may stop. ``takes`` says which number, ``least`` is the smallest."""
 
     method: ClassVar[str]
+    takes: ClassVar[str] = "(n) takes a whole number of rounds"
+    least: ClassVar[int] = 0
 
     def __init__(self, inner: Gate, value: float) -> None:
         self.inner = inner
@@ -181,9 +184,11 @@ class GateWrapper(Gate):
         self.promise = inner.promise
         text = f"({inner})" if isinstance(inner, CompositeGate) else str(inner)
         self._text = f"{text}.{self.method}({format_number(value)})"
+        self._validate()
 
-    def __str__(self) -> str:
-        return self._text
+    def _validate(self) -> None:
+        if not (self.value >= self.least and self.value % 1 == 0):  # False for nan and inf.
+            raise ValueError(f"{self.method}{self.takes}, {self.least} or more")
 
     def _adopt(self, verdict: Verdict, stop: bool | None, because: str = "") -> Verdict:
         """Return the inner gate's verdict as this gate's own, with another decision and reasoning if given."""
@@ -203,10 +208,6 @@ class AfterGate(GateWrapper):
 
     method = "after"
 
-    def __init__(self, inner: Gate, n: int) -> None:
-        super().__init__(inner, n)
-        _require_whole(n, 0, "after(n) takes a whole number of rounds, 0 or more")
-
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         verdict = _Prefix.of(readings, seed).judge(self.inner)
         if len(readings) <= self.value:
@@ -218,10 +219,8 @@ class PatienceGate(GateWrapper):
     """``g.patience(p)``: stop only when ``g`` has said stop for ``p`` rounds in a row."""
 
     method = "patience"
-
-    def __init__(self, inner: Gate, p: int) -> None:
-        super().__init__(inner, p)
-        _require_whole(p, 1, "patience(p) takes a whole number of rounds, 1 or more")
+    takes = "(p) takes a whole number of rounds"
+    least = 1
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         prefix = _Prefix.of(readings, seed)
@@ -239,9 +238,8 @@ class EpsilonGate(GateWrapper):
 
     method = "epsilon"
 
-    def __init__(self, inner: Gate, e: float) -> None:
-        super().__init__(inner, e)
-        if not 0 <= e <= 1:
+    def _validate(self) -> None:
+        if not 0 <= self.value <= 1:
             raise ValueError("epsilon(e) takes a probability between 0 and 1")
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
@@ -259,11 +257,12 @@ class FloorGate(GateWrapper):
     """
 
     method = "floor"
+    takes = "(chars) takes a whole number of characters"
+    least = 1
     reading = "evidence.chars"
 
     def __init__(self, inner: Gate, chars: int) -> None:
         super().__init__(inner, chars)
-        _require_whole(chars, 1, "floor(chars) takes a whole number of characters, 1 or more")
         self.needs = inner.needs | {self.reading, "spend.rounds"}
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
@@ -294,11 +293,11 @@ class GapAwareGate(GateWrapper):
     spent. If the number of open questions is unknown, nothing is put off."""
 
     method = "gap_aware"
+    takes = "(n) takes a whole number of open questions"
     reading = "belief.open"
 
     def __init__(self, inner: Gate, n: int = 0) -> None:
         super().__init__(inner, n)
-        _require_whole(n, 0, "gap_aware(n) takes a whole number of open questions, 0 or more")
         self.needs = inner.needs | {self.reading}
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
@@ -319,10 +318,7 @@ class ResampleGate(GateWrapper):
     other queries. If they bring nothing new either, the stop counts."""
 
     method = "resample"
-
-    def __init__(self, inner: Gate, n: int = 1) -> None:
-        super().__init__(inner, n)
-        _require_whole(n, 1, "resample(n) takes a whole number of rounds, 1 or more")
+    least = 1
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         prefix = _Prefix.of(readings, seed)
@@ -400,8 +396,3 @@ def _find_stop_start(gate: Gate, prefix: _Prefix) -> int:
     while back + 1 < len(prefix) and prefix.drop_last(back + 1).judge(gate).stop:
         back += 1
     return len(prefix) - back
-
-
-def _require_whole(value: float, least: int, message: str) -> None:
-    if not (value >= least and value % 1 == 0):  # False for nan and inf.
-        raise ValueError(message)

@@ -27,9 +27,6 @@ class LeafGate(Gate):
                 shown.append(f"{name}={_format_value(value)}")
         self._text = f"{type(self).__name__}({', '.join(shown)})" if shown else type(self).__name__
 
-    def __str__(self) -> str:
-        return self._text
-
     def make_verdict(
         self,
         stop: bool | None,
@@ -48,22 +45,23 @@ class LeafGate(Gate):
         self, name: str, readings: Sequence[Readings], threshold: float, reason: str, meaning: str
     ) -> Verdict:
         """Stop when the last reading ``name`` is at least ``threshold``."""
-        value = readings[-1].get(name) if readings else None
-        if value is None:
-            return self.abstain(name, threshold)
-        stop = value >= threshold
-        because = f"{meaning} ({name} {value:g} ≥ {threshold:g})" if stop else f"{name} {value:g} < {threshold:g}"
-        return self.make_verdict(stop, reason, because, {name: (value, threshold)})
+        return self._compare(name, readings, threshold, reason, meaning, is_below=False)
 
     def judge_below(
         self, name: str, readings: Sequence[Readings], threshold: float, reason: str, meaning: str
     ) -> Verdict:
         """Stop when the last reading ``name`` is below ``threshold``."""
+        return self._compare(name, readings, threshold, reason, meaning, is_below=True)
+
+    def _compare(
+        self, name: str, readings: Sequence[Readings], threshold: float, reason: str, meaning: str, *, is_below: bool
+    ) -> Verdict:
         value = readings[-1].get(name) if readings else None
         if value is None:
             return self.abstain(name, threshold)
-        stop = value < threshold
-        because = f"{meaning} ({name} {value:g} < {threshold:g})" if stop else f"{name} {value:g} ≥ {threshold:g}"
+        stop = (value < threshold) == is_below
+        comparison = f"{name} {value:g} {'<' if value < threshold else '≥'} {threshold:g}"
+        because = f"{meaning} ({comparison})" if stop else comparison
         return self.make_verdict(stop, reason, because, {name: (value, threshold)})
 
 

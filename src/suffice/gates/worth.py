@@ -62,7 +62,9 @@ def extract_signals(readings: Readings, rounds: int, standout: float) -> dict[st
         "second_adds": readings.get("worth.second_adds"),
         "standout": standout if measured_standout is None else measured_standout,
         # 0 and 1 come from models that answer yes or no; they carry no probability.
-        "reader": None if sufficiency is None or not 0 < sufficiency < 1 else _clamp_logit(sufficiency),
+        "reader": None
+        if sufficiency is None or not 0 < sufficiency < 1
+        else max(-LOGIT_LIMIT, min(LOGIT_LIMIT, math.log(sufficiency / (1 - sufficiency)))),
     }
 
 
@@ -166,18 +168,13 @@ def _load_default_weights() -> WorthWeights:
 
 def _parse_weights(text: str) -> WorthWeights:
     data = json.loads(text)
-    levels = [(str(level["name"]), float(level["bias"]), _parse_numbers(level["weights"])) for level in data["levels"]]
+    levels = [
+        (str(level["name"]), float(level["bias"]), {name: float(value) for name, value in level["weights"].items()})
+        for level in data["levels"]
+    ]
     if not levels:
         raise ValueError("it has no levels")
     unknown = {signal for _, _, weights in levels for signal in weights} - extract_signals({}, 1, 0.0).keys()
     if unknown:
         raise ValueError(f"there is no signal named {', '.join(sorted(unknown))}")
     return WorthWeights(tuple(levels), float(data["price"]), float(data["standout"]))
-
-
-def _parse_numbers(weights: Mapping[str, float]) -> dict[str, float]:
-    return {str(name): float(value) for name, value in weights.items()}
-
-
-def _clamp_logit(p: float) -> float:
-    return max(-LOGIT_LIMIT, min(LOGIT_LIMIT, math.log(p / (1 - p))))

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from filelock import FileLock
 
 from suffice.errors import InputError, Unavailable
+from suffice.settings import Settings
 
 POOL_SIZE = 8  # Connections per process for our own queries; dbos opens as many. Postgres allows 100 in all by default.
 BUSY_MILLISECONDS = 30_000  # How long a writer on SQLite waits for the others.
@@ -143,6 +144,11 @@ def open_engine(url: str) -> sa.Engine:
         address = sa.make_url(url).render_as_string(hide_password=True)
         raise Unavailable(f"The database {address} does not answer ({reason}); is it running?") from error
     return engine
+
+
+def open_configured(config: Settings) -> sa.Engine:
+    """Open the database that the settings name."""
+    return open_engine(database_url(config.database_url, config.data_dir))
 
 
 def lock_setup(url: str) -> AbstractContextManager[object]:

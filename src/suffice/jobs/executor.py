@@ -3,11 +3,9 @@
 import asyncio
 import json
 import logging
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -15,7 +13,7 @@ import sqlalchemy as sa
 from suffice import settings
 from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.errors import SufficeError
-from suffice.events import Event, Finished, SearchStopped, Started, serialize_event
+from suffice.events import Event, Finished, serialize_event
 from suffice.jobs.database import is_database_failure
 from suffice.jobs.event_stream import EventNumbering, EventStream
 from suffice.jobs.journal import RunSuspended, make_durable, open_journal
@@ -27,7 +25,7 @@ from suffice.jobs.telemetry import Telemetry
 from suffice.options import RunOptions
 from suffice.storage.findings import build_finding, recall_findings
 from suffice.storage.report_json import dumps, to_json_safe
-from suffice.storage.runs import build_log_row, build_prior_run
+from suffice.storage.runs import RunLogBuilder, build_prior_run
 from suffice.types import PriorRun, Report
 
 DATABASE_RETRY_SECONDS = 2.0  # Seconds between attempts to store the state of a run while the database fails.
@@ -37,19 +35,16 @@ MAX_ATTEMPTS = 5  # A run that was started this often without ending probably cr
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+EventListeners = Sequence[Callable[[Event], None]]
 PrepareRun = Callable[[str, RunOptions], Awaitable[RunConfig]]
-
-
-def _ignore_event(event: Event) -> None:
-    pass
 
 
 @dataclass
 class ActiveRun:
     """A run that this process works on."""
 
-    on_event: Callable[[Event], None] = _ignore_event
-    """Receives the run's events as they come."""
+    listeners: EventListeners = ()
+    """Receive the run's events as they come."""
     is_local: bool = False
     """The run belongs to the command line, which may resume it any number of times."""
     is_interrupted: bool = False
@@ -57,9 +52,7 @@ class ActiveRun:
     """Nothing more of the run is stored, so that it can be resumed from here."""
     task: asyncio.Task[None] | None = None
     report: Report | None = None
-    started: Started | None = None
-    started_at: float = field(default_factory=time.time)
-    search_ended_at: float | None = None
+    log: RunLogBuilder = field(default_factory=RunLogBuilder)
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
     def interrupt(self) -> None:
@@ -197,13 +190,11 @@ class RunExecutor:
                 if event is None:
                     ended = True
                     break
-                if isinstance(event, Started):
-                    active.started = event
-                elif isinstance(event, SearchStopped):
-                    active.search_ended_at = time.time()
-                elif isinstance(event, Finished):
+                active.log.record_event(event)
+                if isinstance(event, Finished):
                     active.report = event.report
-                active.on_event(event)
+                for listen in active.listeners:
+                    listen(event)
                 if telemetry is not None:
                     telemetry.record_event(event)
                 for number, each in numbering.assign(event):
@@ -252,13 +243,10 @@ class RunExecutor:
 
     async def _log_run(self, stored: StoredRun, active: ActiveRun) -> None:
         """Store the run's line of the log, and what it found for later runs of its owner."""
-        report, started = active.report, active.started
-        if report is None or started is None:
+        report = active.report
+        if report is None or active.log.started is None:
             return
-        gathered = (active.search_ended_at or time.time()) - active.started_at
-        durations = {"gather": round(gathered, 3), "write": round(time.time() - active.started_at - gathered, 3)}
-        at = datetime.fromtimestamp(active.started_at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        row = to_json_safe(build_log_row(report, started, at, durations))
+        row = to_json_safe(active.log.build_row(report))
         finding = build_finding(report) if settings.load().recall else None
         await self._retry(lambda: self._store.log_run(stored.id, stored.owner, row, finding))
 

@@ -7,21 +7,22 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import islice
 from typing import Any, Literal
 
+import msgspec
 import sqlalchemy as sa
 
 from suffice.jobs.api_keys import Quota
 from suffice.jobs.database import events, run_log, runs
 from suffice.settings import Retention
-from suffice.storage.findings import StoredFinding, decode_finding, encode_finding
+from suffice.storage.findings import StoredFinding
 
 RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED_STATUSES = ("done", "failed", "cancelled")
-PAGE_SIZE = 200  # Requests that are looked at together in a search for runs.
+PAGE_SIZE = 200  # Runs that are looked at together.
 MAX_FINDINGS = 200  # The latest findings of an owner, from which a run recalls the most similar ones.
 
 
@@ -136,17 +137,19 @@ class RunStore:
     def find_by_idempotency_key(self, owner: str, key: str) -> StoredRun | None:
         """Return the run that its owner requested with this idempotency key."""
         query = sa.select(runs).where(runs.c.owner == owner, runs.c.idempotency == key)
-        with self.engine.connect() as connection:
-            row = connection.execute(query).one_or_none()
-        return None if row is None else StoredRun(*row)
+        found = self._find_runs(query)
+        return found[0] if found else None
 
     def get(self, run_id: str) -> StoredRun:
         """Return a run; raise ``KeyError`` if there is no such run."""
-        with self.engine.connect() as connection:
-            row = connection.execute(sa.select(runs).where(runs.c.id == run_id)).one_or_none()
-        if row is None:
+        found = self._find_runs(sa.select(runs).where(runs.c.id == run_id))
+        if not found:
             raise KeyError(run_id)
-        return StoredRun(*row)
+        return found[0]
+
+    def _find_runs(self, query: sa.Select[Any]) -> list[StoredRun]:
+        with self.engine.connect() as connection:
+            return [StoredRun(*row) for row in connection.execute(query)]
 
     def list_runs(
         self,
@@ -177,50 +180,38 @@ class RunStore:
             found = connection.execute(sa.select(runs).where(runs.c.id.in_(ids[:limit])).order_by(*newest))
             return [StoredRun(*row) for row in found]
 
-    def count_by_status(self, owner: str | None = None) -> dict[str, int]:
+    def count_by_status(self) -> dict[str, int]:
         """Return the number of runs of each status."""
         query = sa.select(runs.c.status, sa.func.count()).group_by(runs.c.status)
-        if owner is not None:
-            query = query.where(runs.c.owner == owner)
         with self.engine.connect() as connection:
             return {str(row[0]): int(row[1]) for row in connection.execute(query)}
 
     def list_stale_queued(self, before: float) -> list[StoredRun]:
         """Return old queued runs; some may never have reached the queue because the process died after storing them."""
-        query = sa.select(runs).where(runs.c.status == "queued", runs.c.created < before).limit(100)
-        with self.engine.connect() as connection:
-            return [StoredRun(*row) for row in connection.execute(query)]
+        return self._find_runs(sa.select(runs).where(runs.c.status == "queued", runs.c.created < before).limit(100))
 
     def mark_started(self, run_id: str) -> StoredRun | None:
         """Mark a run as running and count the attempt; return ``None`` if the run has ended."""
-        with self.engine.begin() as connection:
-            updated = connection.execute(
-                sa.update(runs)
-                .where(runs.c.id == run_id, runs.c.status.in_(("queued", "running")))
-                .values(
-                    status="running",
-                    attempts=runs.c.attempts + 1,
-                    started=sa.func.coalesce(runs.c.started, time.time()),
-                )
-            )
-        return self.get(run_id) if updated.rowcount else None
+        started = sa.func.coalesce(runs.c.started, time.time())
+        counted = runs.c.attempts + 1
+        is_open = self._update(run_id, ("queued", "running"), status="running", attempts=counted, started=started)
+        return self.get(run_id) if is_open else None
 
     def uncount_attempt(self, run_id: str) -> None:
         """Take back an attempt that the worker itself suspended."""
-        with self.engine.begin() as connection:
-            connection.execute(sa.update(runs).where(runs.c.id == run_id).values(attempts=runs.c.attempts - 1))
+        self._update(run_id, attempts=runs.c.attempts - 1)
 
     def mark_ended(
         self, run_id: str, status: RunStatus, *, report: str | None = None, error: str | None = None
     ) -> bool:
         """Store the end of a run; return false if it had ended before, which then stays as it was."""
-        return self._end(run_id, ("queued", "running"), status=status, report=report, error=error)
+        values = {"status": status, "report": report, "error": error, "finished": time.time()}
+        return self._update(run_id, ("queued", "running"), **values)
 
     def request_cancel(self, run_id: str) -> bool:
         """Request the end of a run; return true if it was still queued and has therefore ended now."""
-        with self.engine.begin() as connection:
-            connection.execute(sa.update(runs).where(runs.c.id == run_id).values(cancel=True))
-        return self._end(run_id, ("queued",), status="cancelled")
+        self._update(run_id, cancel=True)
+        return self._update(run_id, ("queued",), status="cancelled", finished=time.time())
 
     def find_cancelled(self, ids: Sequence[str]) -> set[str]:
         """Return those of the runs whose end was requested."""
@@ -229,14 +220,13 @@ class RunStore:
         with self.engine.connect() as connection:
             return set(connection.scalars(sa.select(runs.c.id).where(runs.c.id.in_(ids), runs.c.cancel)))
 
-    def _end(self, run_id: str, from_statuses: tuple[str, ...], **values: Any) -> bool:
+    def _update(self, run_id: str, from_statuses: Sequence[str] = (), **values: Any) -> bool:
+        """Change a run, if it has one of these statuses where they are given; return whether it was changed."""
+        change = sa.update(runs).where(runs.c.id == run_id)
+        if from_statuses:
+            change = change.where(runs.c.status.in_(from_statuses))
         with self.engine.begin() as connection:
-            ended = connection.execute(
-                sa.update(runs)
-                .where(runs.c.id == run_id, runs.c.status.in_(from_statuses))
-                .values(finished=time.time(), **values)
-            )
-        return bool(ended.rowcount)
+            return bool(connection.execute(change.values(**values)).rowcount)
 
     # -- log and memory ------------------------------------------------------------------------------------------------
 
@@ -247,7 +237,7 @@ class RunStore:
             "owner": owner,
             "at": time.time(),
             "row": json.dumps(row, ensure_ascii=False),
-            "finding": None if finding is None else encode_finding(finding),
+            "finding": None if finding is None else msgspec.json.encode(finding).decode(),
         }
         with self.engine.begin() as connection:
             connection.execute(self._make_insert(run_log).on_conflict_do_nothing(), [values])
@@ -268,7 +258,8 @@ class RunStore:
         with self.engine.connect() as connection:
             rows = connection.execute(query.order_by(run_log.c.at.desc()))
             latest = list(islice((finding for finding, request in rows if accept(request)), MAX_FINDINGS))
-        return [decode_finding(encoded, number) for number, encoded in enumerate(reversed(latest), 1)]
+        found = [msgspec.json.decode(encoded, type=StoredFinding) for encoded in reversed(latest)]
+        return [replace(finding, id=number) for number, finding in enumerate(found, 1)]
 
     # -- deletion and export -------------------------------------------------------------------------------------------
 
@@ -285,24 +276,24 @@ class RunStore:
             connection.execute(sa.delete(runs).where(runs.c.id.in_(ended)))
         return ended
 
-    def find_expired(self, retention: Retention, limit: int = 200) -> list[str]:
-        """Return the oldest ended runs that the retention rules do not keep, at most ``limit`` of them."""
+    def find_expired(self, retention: Retention) -> list[str]:
+        """Return the oldest ended runs that the retention rules do not keep, at most ``PAGE_SIZE`` of them."""
         ended = sa.select(runs.c.id).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
         found: list[str] = []
         with self.engine.connect() as connection:
             if retention.seconds is not None:
                 old = ended.where(runs.c.finished < time.time() - retention.seconds)
-                found += connection.scalars(old.limit(limit))
+                found += connection.scalars(old.limit(PAGE_SIZE))
             if retention.runs is not None:
                 count = sa.select(sa.func.count()).where(runs.c.status.in_(ENDED_STATUSES))
                 surplus = connection.execute(count).scalar_one() - retention.runs
                 if surplus > 0:
-                    found += connection.scalars(ended.limit(min(limit, surplus)))
+                    found += connection.scalars(ended.limit(min(PAGE_SIZE, surplus)))
             if retention.bytes is not None:
                 surplus = self._stored_chars(connection) - retention.bytes
                 if surplus > 0:
-                    found += self._oldest_of_size(connection, surplus, limit)
-        return list(dict.fromkeys(found))[:limit]
+                    found += self._oldest_of_size(connection, surplus)
+        return list(dict.fromkeys(found))[:PAGE_SIZE]
 
     def iter_export(self, owner: str, accept: AcceptRequest = _accept_all) -> Iterator[dict[str, Any]]:
         """Yield everything that is stored of an owner's runs: request, times, status, report, error and events."""
@@ -328,14 +319,14 @@ class RunStore:
             connection.execute(query).scalar_one() or 0 for query in (own, sa.select(sa.func.sum(_size(events.c.data))))
         )
 
-    def _oldest_of_size(self, connection: sa.Connection, surplus: int, limit: int) -> Iterator[str]:
+    def _oldest_of_size(self, connection: sa.Connection, surplus: int) -> Iterator[str]:
         """Yield the oldest ended runs until they take up ``surplus`` characters."""
         of_events = sa.select(sa.func.sum(_size(events.c.data))).where(events.c.run == runs.c.id).scalar_subquery()
         size = _size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error) + sa.func.coalesce(of_events, 0)
         oldest = (
             sa.select(runs.c.id, size).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
         )
-        for run_id, chars in connection.execute(oldest.limit(limit)):
+        for run_id, chars in connection.execute(oldest.limit(PAGE_SIZE)):
             if surplus <= 0:
                 return
             surplus -= chars

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from suffice.events import (
     Event,
@@ -43,6 +43,8 @@ CALLS = Counter("suffice_model_calls_total", "Model calls by role.", ["role"], r
 TOKENS = Counter(
     "suffice_tokens_total", "Model tokens by role and direction.", ["role", "direction"], registry=REGISTRY
 )
+RUNS = Gauge("suffice_runs", "Runs by status; queued runs are the depth of the queue.", ["status"], registry=REGISTRY)
+WORKERS = Gauge("suffice_workers", "Workers that are alive.", registry=REGISTRY)
 COST = Counter("suffice_cost_usd_total", "Cost of the model calls whose price is known.", registry=REGISTRY)
 
 MAX_REPEATS = 10  # Lines with the same text that are logged in ``REPEAT_SECONDS``.

@@ -16,7 +16,7 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,11 +28,10 @@ from dbos import DBOS, DBOSConfig, Serializer, SetEnqueueOptions, SetWorkflowID
 from suffice.api import prepare_run
 from suffice.engine.pipeline import new_run_id
 from suffice.errors import SufficeError
-from suffice.events import Event
 from suffice.jobs.api_keys import ApiKeyStore, Quota
 from suffice.jobs.database import POOL_SIZE, POOL_TIMEOUT, lock_setup, open_engine
 from suffice.jobs.event_stream import EventStream
-from suffice.jobs.executor import ActiveRun, PrepareRun, RunExecutor
+from suffice.jobs.executor import ActiveRun, EventListeners, PrepareRun, RunExecutor
 from suffice.jobs.heartbeats import DEAD_AFTER, HEARTBEAT_SECONDS, Heartbeats, Listener
 from suffice.jobs.requests import JobRequest, parse_request
 from suffice.jobs.served import ServedCollections, shares_tags
@@ -104,7 +103,6 @@ class Worker:
             is_stopping=self._stopping.is_set,
             has_telemetry=has_telemetry,
         )
-        self._workflow: Callable[[str], Any] = _not_started
         self._workflows: set[asyncio.Task[Any]] = set()
         self._reading_tags: asyncio.Task[None] | None = None
         self._stranded: set[str] = set()
@@ -211,14 +209,12 @@ class Worker:
             self._executor.interrupt(run_id)
         return await asyncio.to_thread(self.store.get, run_id)
 
-    async def run_in_process(
-        self, stored: StoredRun, on_event: Callable[[Event], None], *, resume: bool
-    ) -> Report | None:
+    async def run_in_process(self, stored: StoredRun, listeners: EventListeners, *, resume: bool) -> Report | None:
         """Work on a run in this process, without the queue, and return its report.
 
         If this call is cancelled, the report covers what was found so far and the run stays unfinished.
         """
-        active = self._executor.active[stored.id] = ActiveRun(on_event, is_local=True)
+        active = self._executor.active[stored.id] = ActiveRun(listeners, is_local=True)
         if resume:
             await DBOS.resume_workflow_async(stored.id)
         else:
@@ -314,19 +310,16 @@ class Worker:
     def _heartbeat_loop(self) -> None:
         """Send heartbeats, take over the runs of dead workers, and interrupt cancelled runs of this process."""
         while not self._stopping.is_set():
+            blocked = time.monotonic() - self._loop_alive_at
             try:
-                self._check_loop()
-                if not self.heartbeats.beat():
-                    self._register()
-                self._last_beat = time.monotonic()
-                self._interrupt_cancelled()
-                if self._takes_jobs:
-                    self._clean_up()
-                    self.heartbeats.take_over_dead_workers(self._requeue_runs_of)
-                    self._requeue_stale()
-                    self._adopt_stranded()
-            except _LoopBlocked as error:
-                log.error("%s", error)
+                # Without a heartbeat other workers take over the runs of this one. A run that blocks every worker is set aside
+                # after ``executor.MAX_ATTEMPTS`` attempts.
+                if blocked > LOOP_BLOCKED_SECONDS:
+                    runs = ", ".join(self._executor.active) or "none"
+                    log.error("The event loop has been blocked for %.0f seconds; runs in progress: %s", blocked, runs)
+                else:
+                    self._loop.call_soon_threadsafe(self._mark_loop_alive)
+                    self._beat()
             except (
                 Exception
             ) as error:  # The database may be unavailable. No run is lost: the next heartbeat tries again.
@@ -337,17 +330,16 @@ class Worker:
                 with suppress(Exception):
                     self._interrupt_cancelled()
 
-    def _check_loop(self) -> None:
-        """Raise ``_LoopBlocked`` if the event loop has run nothing for ``LOOP_BLOCKED_SECONDS``.
-
-        The heartbeat then stops, so that other workers take over the runs of this one. A run that blocks every worker is set
-        aside after ``executor.MAX_ATTEMPTS`` attempts.
-        """
-        blocked = time.monotonic() - self._loop_alive_at
-        if blocked > LOOP_BLOCKED_SECONDS:
-            runs = ", ".join(self._executor.active) or "none"
-            raise _LoopBlocked(f"The event loop has been blocked for {blocked:.0f} seconds; runs in progress: {runs}")
-        self._loop.call_soon_threadsafe(self._mark_loop_alive)
+    def _beat(self) -> None:
+        if not self.heartbeats.beat():
+            self._register()
+        self._last_beat = time.monotonic()
+        self._interrupt_cancelled()
+        if self._takes_jobs:
+            self._clean_up()
+            self.heartbeats.take_over_dead_workers(self._requeue_runs_of)
+            self._requeue_stale()
+            self._adopt_stranded()
 
     def _mark_loop_alive(self) -> None:
         self._loop_alive_at = time.monotonic()
@@ -398,10 +390,6 @@ class Worker:
             connection.execute(move, {"own": self._queue, "id": run_id, "queue": queue})
 
 
-class _LoopBlocked(Exception):
-    """The event loop of this process does not run; its work cannot go on."""
-
-
 class _JsonSerializer(Serializer):
     """Stores steps as JSON, so that nothing from the database is ever executed."""
 
@@ -413,7 +401,3 @@ class _JsonSerializer(Serializer):
 
     def name(self) -> str:
         return "suffice_json"
-
-
-def _not_started(run_id: str) -> str:
-    raise AssertionError("call start() first")

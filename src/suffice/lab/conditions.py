@@ -1,14 +1,4 @@
-"""Memory conditions of an experiment: what a harness sees of its past, and what its answer is made from.
-
-===============  ==========================================================  ===============================
-condition        a step of the harness sees, beside the question             the answer is made from
-===============  ==========================================================  ===============================
-``baseline``     its own history: its steps and every passage, truncated     every passage, truncated
-``lobotomized``  the current observation only                                the last observation
-``structured``   a JSON object of facts and open questions, and the current  the JSON object
-                 observation
-``freeform``     notes rewritten at every step, and the current observation  the notes
-===============  ==========================================================  ===============================
+"""Memory conditions of an experiment: what a harness sees of its past, and what its answer is made from (docs/lab.md).
 
 In all conditions but the first, the harness's own history (thoughts, steps, core memory) is wiped after every search. What it
 writes between two searches stays until the next one. A belief is updated from the belief and the observation alone. Iter-RetGen
@@ -17,6 +7,7 @@ has no history, so its baseline is the lobotomized condition.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from suffice.errors import InputError
@@ -61,10 +52,11 @@ class BeliefCondition:
     """The harness's history is replaced by a belief. A step also sees the current observation; the answer does not."""
 
     replaces_history = True
-    memory_type: Callable[[str, Evidence, MemoryContext], StructuredMemory | FreeformMemory]
 
-    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
-        self._memory = self.memory_type(task, evidence, context)
+    def __init__(
+        self, kind: type[StructuredMemory | FreeformMemory], task: str, evidence: Evidence, context: MemoryContext
+    ) -> None:
+        self._memory = kind(task, evidence, context)
         self._observation = LobotomizedMemory(task, evidence, context)
 
     async def update(self, round: Round) -> None:
@@ -87,23 +79,11 @@ class BeliefCondition:
         return self._memory.render_text()
 
 
-class StructuredCondition(BeliefCondition):
-    """The belief is a JSON object of facts and open questions."""
-
-    memory_type = StructuredMemory
-
-
-class FreeformCondition(BeliefCondition):
-    """The belief is a paragraph that is rewritten at every step, with sentences word for word."""
-
-    memory_type = FreeformMemory
-
-
 CONDITIONS: dict[str, Callable[[str, Evidence, MemoryContext], Condition]] = {
     "baseline": BaselineCondition,
     "lobotomized": LobotomizedCondition,
-    "structured": StructuredCondition,
-    "freeform": FreeformCondition,
+    "structured": partial(BeliefCondition, StructuredMemory),
+    "freeform": partial(BeliefCondition, FreeformMemory),
 }
 
 

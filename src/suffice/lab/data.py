@@ -123,11 +123,12 @@ def _load_musique(folder: Path, cache: Path) -> list[LabQuestion]:
             answers = _answers(item.get("answer"), item.get("answer_aliases")) if item.get("answerable", True) else ()
             hops = re.match(r"\d", str(item["id"]))
             group = f"{hops.group()}hop" if hops else "all"
+            known = frozenset(gold if answers else ())
             questions.append(
-                (_text(item, "id"), _text(item, "question"), answers, frozenset(gold if answers else ()), group)
+                LabQuestion(_text(item, "id"), _text(item, "question"), answers, known, group, builder.path)
             )
-    corpus = builder.write()
-    return [LabQuestion(*question, corpus) for question in questions]
+    builder.write()
+    return questions
 
 
 def _load_hotpot(folder: Path, cache: Path) -> list[LabQuestion]:
@@ -145,12 +146,11 @@ def _load_hotpot(folder: Path, cache: Path) -> list[LabQuestion]:
                 title: builder.add(title, " ".join(sentence.strip() for sentence in text)) for title, text in context
             }
             gold = frozenset(ids[title] for title in titles if title in ids)
-            id = str(item.get("_id") or item.get("id"))
-            questions.append(
-                (id, _text(item, "question"), _answers(item["answer"], ()), gold, str(item.get("type") or "all"))
-            )
-    corpus = builder.write()
-    return [LabQuestion(*question, corpus) for question in questions]
+            id, group = str(item.get("_id") or item.get("id")), str(item.get("type") or "all")
+            answers = _answers(item["answer"], ())
+            questions.append(LabQuestion(id, _text(item, "question"), answers, gold, group, builder.path))
+    builder.write()
+    return questions
 
 
 def _load_locomo(folder: Path, cache: Path) -> list[LabQuestion]:
@@ -165,14 +165,16 @@ def _load_locomo(folder: Path, cache: Path) -> list[LabQuestion]:
                     picture = f" (shows a picture: {turn['blip_caption']})" if turn.get("blip_caption") else ""
                     text = f"{turn['speaker']}: {turn['text']}{picture}"
                     builder.add(f"{turn['speaker']}, {date}", text, id=f"{name} {turn['dia_id']}")
-        corpus = builder.write()
+        builder.write()
         for number, item in enumerate(sample["qa"], 1):
             gold = {f"{name} {id}" for evidence in item["evidence"] for id in re.findall(r"D\d+:\d+", evidence)}
             category = LOCOMO_CATEGORIES.get(item["category"], str(item["category"]))
             answers = () if category == "adversarial" else _answers(item.get("answer"), ())
             id = f"{name} q{number}"
             questions.append(
-                LabQuestion(id, str(item["question"]), answers, frozenset(gold if answers else ()), category, corpus)
+                LabQuestion(
+                    id, str(item["question"]), answers, frozenset(gold if answers else ()), category, builder.path
+                )
             )
     return questions
 
@@ -272,7 +274,7 @@ class CorpusBuilder:
 
     def __init__(self, cache: Path, folder: Path, name: str) -> None:
         digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]
-        self._path = cache / f"{name}-{digest}.jsonl"
+        self.path = cache / f"{name}-{digest}.jsonl"
         self._ids: dict[tuple[str, str], str] = {}
         self._lines: list[str] = []
 
@@ -284,18 +286,17 @@ class CorpusBuilder:
             self._lines.append(json.dumps({"id": self._ids[key], "title": title, "text": text}, ensure_ascii=False))
         return self._ids[key]
 
-    def write(self) -> Path:
-        """Write the collection, if its content is new, and return its path."""
+    def write(self) -> None:
+        """Write the collection, if its content is new."""
         content = "\n".join(self._lines) + "\n"
         try:
-            if not self._path.exists() or self._path.read_text(encoding="utf-8") != content:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                part = self._path.with_suffix(f".{hashlib.sha256(content.encode()).hexdigest()[:8]}.part")
+            if not self.path.exists() or self.path.read_text(encoding="utf-8") != content:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                part = self.path.with_suffix(f".{hashlib.sha256(content.encode()).hexdigest()[:8]}.part")
                 part.write_text(content, encoding="utf-8")
-                part.replace(self._path)
+                part.replace(self.path)
         except OSError as error:
-            raise InputError(f"{self._path} cannot be written: {error.strerror}; set SUFFICE_CACHE_DIR") from error
-        return self._path
+            raise InputError(f"{self.path} cannot be written: {error.strerror}; set SUFFICE_CACHE_DIR") from error
 
 
 def _find_hotpot_files(folder: Path) -> list[Path]:

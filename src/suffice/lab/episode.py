@@ -4,9 +4,7 @@ The harness is faithful: its own queries only, repeated ones included. The answe
 nothing else, through one prompt that all cells share.
 """
 
-import asyncio
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,9 +114,10 @@ async def _record_round(
 async def _answer(run: RunState, model: Model) -> tuple[str, Usage, bool]:
     """Return the answer from what the memory holds, what it cost, and whether the call failed. It is not billed to the run."""
     tracked = UsageTrackingModel(model)
-    prompter = Prompter(tracked, run.budget, lambda event: None, run.error_log.append)
+    prompter = Prompter(tracked, run.budget, lambda event: None)
     memory: Any = run.memory
     answer = await prompter.try_ask(AnswerFromMemory(run.task, memory.render_for_answer()))
+    run.error_log += prompter.error_log
     return "" if answer is None else answer.text.strip(), tracked.total, answer is None
 
 
@@ -177,7 +176,7 @@ def _build_row(
         "output_tokens": total.output_tokens,
         "by_role": by_role,
         "judge_tokens": judge_usage.input_tokens + judge_usage.output_tokens,
-        "cost_usd": _round(_add_cost(total, judge_usage), 6),
+        "cost_usd": _round((total + judge_usage).usd, 6),
         "recall_by_round": [_round(value) for value in course.recall],
         "tokens_by_round": course.tokens,
         "similarity_by_round": [_round(readings.get("overlap.jaccard")) for readings in course.readings],
@@ -201,10 +200,6 @@ def _build_row(
     return row
 
 
-def _add_cost(*usages: Usage) -> float | None:
-    return sum(usages, Usage()).usd
-
-
 def _round(value: float | None, digits: int = 4) -> float | None:
     return None if value is None else round(value, digits)
 
@@ -225,8 +220,3 @@ def _name_row(cell: Cell, question: LabQuestion, model: str) -> Row:
         "variant": cell.variant,
         "model": model,
     }
-
-
-async def run_all(episodes: Sequence[tuple[Cell, LabQuestion]], parts: EpisodeParts) -> list[Row]:
-    """Return the rows of several episodes that share their parts, in order. For use from Python; a grid is ``run_grid``."""
-    return list(await asyncio.gather(*(run_episode(cell, question, parts) for cell, question in episodes)))

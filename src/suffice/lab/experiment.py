@@ -22,6 +22,7 @@ from suffice.lab.conditions import CONDITIONS, get_condition
 from suffice.lab.data import Unanswerable
 from suffice.lab.sweep import EXHAUSTION_SWEEP
 from suffice.memory.base import BeliefLimits
+from suffice.text.plain import read_text
 
 HARNESSES = ("ircot", "react", "memgpt", "iterretgen")
 NO_GATE = "none"
@@ -212,10 +213,8 @@ def _get_preset(name: str) -> dict[str, Any]:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        values = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not a TOML file: {error}") from error
     preset = values.pop("preset", None)
     known = {field.name for field in fields(Experiment)}

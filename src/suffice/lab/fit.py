@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
 from suffice.gates.worth import extract_signals, worth
-from suffice.meters import MeterContext, MeterSet
+from suffice.meters import MeterSet
+from suffice.meters.base import MeterContext
 from suffice.meters.worth import WorthMeter
 from suffice.replay.compare import compute_recall_curve
 from suffice.replay.episodes import Episode

@@ -1,15 +1,5 @@
 """Failure detectors G1–G7 over one recorded search. Each returns true, false, or ``None`` when what it needs was not recorded.
 
-==  ========================  ====================================================================================
-G1  evidence not persisted    a true answer stood in a passage that was found, but not in what the answer was made from
-G2  goal displacement         the queries of two rounds in a row share no content word with the question
-G3  own memory                the answer is neither in what was found nor in the question
-G4  premature stop            the search ended by itself after one or two rounds, without all gold, and the answer is wrong
-G5  repeated queries          the queries of three rounds in a row are alike: Jaccard above 0.5 in both pairs
-G6  repeated results          two rounds in a row found nothing that was not found before
-G7  wrong entity              a question that cannot be answered was answered from what was found
-==  ========================  ====================================================================================
-
 G2, G4, G5 and G7 are the paper's rules; where it gives none in numbers, an answer is wrong if it shares no word with a true
 one. The paper counts G7 on questions whose entity was exchanged; on questions with an answer it is unknown.
 """

@@ -9,12 +9,13 @@ Questions are the outer loop, so that an unfinished grid has about the same numb
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 from suffice import settings
 from suffice.errors import InputError, SufficeError
@@ -26,6 +27,7 @@ from suffice.models.base import Model, has_price
 from suffice.models.prices import find_price
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, open_corpus
+from suffice.storage.locks import lock_or_refuse
 from suffice.types import Embed, Notify
 
 ROWS_NAME = "rows.jsonl"
@@ -173,13 +175,15 @@ class Grid:
                 "set SUFFICE_PRICES=FILE"
             )
         self._folder.mkdir(parents=True, exist_ok=True)
-        with lock_folder(self._folder):
+        with lock_or_refuse(
+            self._folder / ".lock", f"Another process is writing to {self._folder}; wait for it or choose another --out"
+        ):
             self._check_settings()
             done = self.load_done()
             jobs = [job for job in self._generate_jobs() if job.key not in done]
             progress = Progress(len(jobs) + len(done), len(done), started_at=time.monotonic())
             journal = CallJournal(self._folder / "journal.sqlite")
-            spent = _sum_costs(self._folder / ROWS_NAME)
+            spent = sum(row.get("cost_usd") or 0.0 for row in (read_rows(self._folder / ROWS_NAME) if done else ()))
             queue = iter(jobs)
             deadline = None if max_seconds is None else time.monotonic() + max_seconds
             try:
@@ -270,31 +274,10 @@ async def _finish(workers: Sequence["asyncio.Task[None]"], deadline: float | Non
         worker.result()
 
 
-def lock_folder(folder: Path) -> Any:
-    """Return the lock of a grid's folder as a context manager; raise ``InputError`` if another process has it."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(folder / ".lock")
-    try:
-        return lock.acquire(timeout=0)
-    except Timeout as error:
-        raise InputError(f"Another process is writing to {folder}; wait for it or choose another --out") from error
-
-
 def trim_partial_line(path: Path) -> None:
     """Remove what follows the last line feed."""
-    with path.open("rb+") as file:
-        size = file.seek(0, 2)
-        start = size
-        while start > 0:
-            step = min(65_536, start)
-            file.seek(start - step)
-            position = file.read(step).rfind(b"\n")
-            if position >= 0:
-                file.truncate(start - step + position + 1)
-                return
-            start -= step
-        file.truncate(0)
+    content = path.read_bytes()
+    os.truncate(path, content.rfind(b"\n") + 1)
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -324,7 +307,3 @@ def make_key(row: Row) -> Key:
         return str(row["data"]), name, str(row["question"])
     except (KeyError, TypeError) as error:
         raise InputError(f"This is not a row of a grid: {str(row)[:80]}") from error
-
-
-def _sum_costs(path: Path) -> float:
-    return sum(row.get("cost_usd") or 0.0 for row in read_rows(path)) if path.exists() else 0.0

@@ -26,8 +26,8 @@ class ResultTable:
     slug: str
     title: str
     header: list[str]
-    rows: list[list[str]] = field(default_factory=list)
     note: str = ""
+    rows: list[list[str]] = field(default_factory=list)
 
 
 def to_markdown(table: ResultTable) -> str:

@@ -1,7 +1,7 @@
 """Rows of a grid: grouping, pairing and averaging them, for the tables."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -12,6 +12,7 @@ from suffice.lab.statistics import PairedTest, paired_test
 
 CELL = ("data", "harness", "memory", "gate")
 """The fields that name a cell."""
+_ORDERS: dict[str, tuple[str, ...]] = {"harness": HARNESSES, "memory": tuple(CONDITIONS)}
 
 
 def select_usual(rows: Sequence[Row]) -> list[Row]:
@@ -25,44 +26,30 @@ def select_usual(rows: Sequence[Row]) -> list[Row]:
 
 
 def sort_key(row: Row) -> tuple[Any, ...]:
-    order = [*HARNESSES, row["harness"]].index(row["harness"])
-    memory = [*CONDITIONS, row["memory"]].index(row["memory"])
-    gate = "" if row["gate"] == NO_GATE else row["gate"]
-    return row["data"], order, memory, gate, row["variant"], str(row["question"])
+    return tuple(_rank(name, row[name]) for name in (*CELL, "variant", "question"))
+
+
+def _rank(name: str, value: Any) -> tuple[int, str]:
+    """Return where a value of a field comes: in the order of the lab, no gate first, others by name."""
+    known = _ORDERS.get(name, ())
+    return known.index(value) if value in known else len(known), "" if value == NO_GATE else str(value)
 
 
 def group_rows(rows: Iterable[Row], *names: str) -> list[tuple[tuple[Any, ...], list[Row]]]:
-    """Return the rows by the values of these fields, in the order of the rows."""
+    """Return the rows by the values of these fields, in order."""
     groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
         groups[tuple(row[name] for name in names)].append(row)
-    return list(groups.items()) if names[:1] == ("question",) else sorted(groups.items(), key=_make_group_key(names))
-
-
-def _make_group_key(names: Sequence[str]) -> Callable[[tuple[tuple[Any, ...], Any]], tuple[Any, ...]]:
-    orders: dict[str, Sequence[str]] = {"harness": HARNESSES, "memory": tuple(CONDITIONS)}
-
-    def key(item: tuple[tuple[Any, ...], Any]) -> tuple[Any, ...]:
-        parts: list[Any] = []
-        for name, value in zip(names, item[0], strict=True):
-            known = list(orders.get(name, ()))
-            parts.append((known.index(value) if value in known else len(known), "" if value == NO_GATE else str(value)))
-        return tuple(parts)
-
-    return key
+    return sorted(groups.items(), key=lambda item: tuple(map(_rank, names, item[0])))
 
 
 def select_rows(rows: Iterable[Row], **values: str) -> list[Row]:
     return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 
-def list_harnesses(rows: Sequence[Row]) -> list[str]:
-    return [str(name) for (name,), _ in group_rows(rows, "harness")]
-
-
-def list_memories(rows: Sequence[Row]) -> list[str]:
-    found = {row["memory"] for row in rows}
-    return [*(name for name in CONDITIONS if name in found), *sorted(found - CONDITIONS.keys())]
+def list_names(rows: Sequence[Row], field: str) -> list[str]:
+    """Return the values of a field in order."""
+    return [str(name) for (name,), _ in group_rows(rows, field)]
 
 
 def get_value(row: Row, score: str) -> float | None:

@@ -20,15 +20,15 @@ class PairedTest:
     p: float | None
 
 
-def bootstrap_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float] | None:
-    """Return the percentile interval of the mean, from draws with a fixed seed; ``None`` for fewer than two values."""
+def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the 95 % percentile interval of the mean, from draws with a fixed seed; ``None`` for fewer than two values."""
     import numpy
 
     if len(values) < 2:
         return None
     array = numpy.asarray(values, float)
     draws = numpy.random.default_rng(0).integers(0, len(array), (DRAWS, len(array)))
-    low, high = numpy.quantile(array[draws].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
+    low, high = numpy.quantile(array[draws].mean(axis=1), [0.025, 0.975])
     return float(low), float(high)
 
 

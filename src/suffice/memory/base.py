@@ -5,7 +5,7 @@ A memory is made by ``factory(task, evidence, context)``. It may use nothing els
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar
 
 from suffice.errors import InputError
 from suffice.memory.evidence import Evidence
@@ -54,8 +54,13 @@ class MemoryContext:
     limits: BeliefLimits = BeliefLimits()
 
 
-@runtime_checkable
 class Memory(Protocol):
+    """What every memory does.
+
+    A memory of facts may also have ``restore(facts)``, to start from those of an earlier run whose evidence has the same
+    handles, and ``render_text()``, which states facts and open questions as one text.
+    """
+
     async def update(self, round: Round) -> None:
         """Take in an accepted round. Rejected rounds are not passed to a memory."""
         ...
@@ -65,18 +70,17 @@ class Memory(Protocol):
         ...
 
 
-@runtime_checkable
-class RestorableMemory(Protocol):
-    """A memory of facts. It can start from those of an earlier run whose evidence has the same handles."""
+class ModelMemory:
+    """Base of the memories that ask the model to state what is known."""
 
-    def restore(self, facts: tuple[Note, ...]) -> None: ...
+    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
+        self._task = task
+        self._evidence = evidence
+        self._context = context
 
-
-@runtime_checkable
-class BeliefMemory(Protocol):
-    """A memory that states what it believes as one text: facts and open questions."""
-
-    def render_text(self) -> str: ...
+    @property
+    def open_questions(self) -> tuple[str, ...]:
+        return self._context.open_questions.open
 
 
 MemoryFactory = Callable[[str, Evidence, MemoryContext], Memory]

@@ -62,11 +62,6 @@ async def extract_facts(
     return tuple(facts)
 
 
-async def update_open_questions(round: Round, task: str, evidence: Evidence, context: MemoryContext) -> None:
-    """Check a round against the open questions, for a memory that does not extract facts."""
-    await extract_facts(round, (), task, evidence, context)
-
-
 def build_observation(round: Round, evidence: Evidence) -> tuple[Note, ...]:
     """Return a round's new passages as an extractor sees them: best first, cut to the limits."""
     notes: list[Note] = []

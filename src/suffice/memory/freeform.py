@@ -4,7 +4,7 @@ The model sees its notes so far and the new passages, never the history, and ans
 costs a model facts (see docs/sources.md). Quotations that no passage contains are dropped.
 """
 
-from suffice.memory.base import MemoryContext, select_within_budget
+from suffice.memory.base import MemoryContext, ModelMemory, select_within_budget
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import MAX_FACT_CHARS, build_observation, is_on_topic, says_not_found
 from suffice.memory.open_questions import MAX_OPEN
@@ -17,13 +17,11 @@ from suffice.types import BELIEF_KIND, Note, Round
 MAX_NOTES_CHARS = 1_200  # The prompt asks for at most 120 words.
 
 
-class FreeformMemory:
+class FreeformMemory(ModelMemory):
     """Notes in free text. ``limits.target`` bounds the sentences that are kept word for word."""
 
     def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
-        self._task = task
-        self._evidence = evidence
-        self._context = context
+        super().__init__(task, evidence, context)
         self.text = ""
         self.memories: tuple[Note, ...] = ()
 
@@ -61,10 +59,6 @@ class FreeformMemory:
             Note(one, self._find_handles(one), kind=BELIEF_KIND, whole=False) for one in _list_sentences(self.text)
         ]
         return select_within_budget([*notes, *self.memories], budget)
-
-    @property
-    def open_questions(self) -> tuple[str, ...]:
-        return self._context.open_questions.open
 
     def render_text(self) -> str:
         """Return the notes, the sentences kept word for word and the open questions, as the model writes them."""

@@ -6,7 +6,7 @@ later round into the summary. The limits are values of the source system, see do
 
 from collections.abc import Sequence
 
-from suffice.memory.base import MemoryContext, select_within_budget
+from suffice.memory.base import MemoryContext, ModelMemory, select_within_budget
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import admit_fact
 from suffice.prompts.belief import Compress, ExtractedFact
@@ -19,13 +19,11 @@ MAX_BULLETS = 8
 MAX_RESULTS = 10
 
 
-class RollingMemory:
+class RollingMemory(ModelMemory):
     """A summary that is rewritten each round and never grows beyond its limits."""
 
     def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
-        self._task = task
-        self._evidence = evidence
-        self._context = context
+        super().__init__(task, evidence, context)
         self._bullets: tuple[Note, ...] = ()
 
     async def update(self, round: Round) -> None:

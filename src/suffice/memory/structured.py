@@ -8,7 +8,7 @@ chain of reasoning stay.
 import json
 from collections.abc import Sequence
 
-from suffice.memory.base import BeliefLimits, MemoryContext, select_within_budget
+from suffice.memory.base import MemoryContext, ModelMemory, select_within_budget
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import MAX_FACT_CHARS, extract_facts, find_unsupported_term
 from suffice.prompts.belief import Curate, Curation
@@ -16,17 +16,12 @@ from suffice.text.entities import content_stems
 from suffice.text.facts import are_linked, select_facts
 from suffice.types import BELIEF_KIND, Note, Round
 
-MAX_FACTS = BeliefLimits().trigger  # By default, more facts than this are curated …
-TARGET_FACTS = BeliefLimits().target  # … down to this many, plus the facts that link them.
 
-
-class StructuredMemory:
+class StructuredMemory(ModelMemory):
     """Facts with their sources, most important first after a curation."""
 
     def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
-        self._task = task
-        self._evidence = evidence
-        self._context = context
+        super().__init__(task, evidence, context)
         self.facts: tuple[Note, ...] = ()
 
     async def update(self, round: Round) -> None:
@@ -39,10 +34,6 @@ class StructuredMemory:
 
     def render(self, budget: int) -> tuple[Note, ...]:
         return select_within_budget(self.facts, budget)
-
-    @property
-    def open_questions(self) -> tuple[str, ...]:
-        return self._context.open_questions.open
 
     def render_text(self) -> str:
         """Return the belief as a JSON object: the facts with their sources, and the open questions."""

@@ -4,38 +4,11 @@ Meters that need no model are always read, so that a recorded run can later be j
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from suffice import plugins
-from suffice.meters.base import (
-    Hit,
-    KnowledgeMeter,
-    LiveRun,
-    Meter,
-    MeterContext,
-    ModelMeter,
-    Moment,
-    NamedTopicMeter,
-    RoundView,
-    TopicMeter,
-)
+from suffice.meters.base import LiveRun, Meter, MeterContext, ModelMeter, Moment, RoundView
 from suffice.types import Embed, Readings, Round
-
-__all__ = [
-    "BEFORE_READINGS",
-    "EMBEDDING_READINGS",
-    "Hit",
-    "KnowledgeMeter",
-    "LiveRun",
-    "Meter",
-    "MeterContext",
-    "MeterSet",
-    "ModelMeter",
-    "Moment",
-    "NamedTopicMeter",
-    "RoundView",
-    "TopicMeter",
-    "build_meters",
-]
 
 # Readings taken before a round is accepted; all others are taken after.
 BEFORE_READINGS = frozenset({"novelty.words", "novelty.embedding", "novelty.model", "evidence.chars"})
@@ -59,8 +32,6 @@ class MeterSet:
                 self._meters.append(meter)
             elif not needs.isdisjoint(meter.names):
                 self._model_meters.append(meter)
-        self._topic_meters = [meter for meter in self._meters if isinstance(meter, TopicMeter)]
-        self._knowledge_meters = [meter for meter in self._meters if isinstance(meter, KnowledgeMeter)]
 
     def read(self, moment: Moment, view: RoundView) -> dict[str, float | None]:
         """Return the readings that need no model: those of a recorded round, or of a round in someone's own loop."""
@@ -73,19 +44,20 @@ class MeterSet:
     async def read_live(self, moment: Moment, round: Round, run: LiveRun) -> dict[str, float | None]:
         """Return all readings of a round of a running search; those of the model are unknown when the time is up."""
         if run.outline.topics:
-            for topic_meter in self._topic_meters:
-                topic_meter.set_topics(run.outline.hypothetical_answers)
-                if isinstance(topic_meter, NamedTopicMeter):
-                    topic_meter.name_topics(run.outline.topics)
-        if moment == "before" and self._knowledge_meters:
-            known = run.render_memory(KNOWN_TOKENS)
-            for knowledge_meter in self._knowledge_meters:
-                knowledge_meter.set_known(known)
+            self._tell("set_topics", run.outline.hypothetical_answers)
+            self._tell("name_topics", run.outline.topics)
+        if moment == "before":
+            self._tell("set_known", run.render_memory(KNOWN_TOKENS))
         readings = self.read(moment, round)
         for meter in self._model_meters:
             if meter.moment == moment:
                 readings.update(await _read_in_time(meter, round, run))
         return readings
+
+    def _tell(self, method: str, value: Any) -> None:
+        for meter in self._meters:
+            if hasattr(meter, method):
+                getattr(meter, method)(value)
 
 
 async def _read_in_time(meter: ModelMeter, round: Round, run: LiveRun) -> Readings:

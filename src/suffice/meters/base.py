@@ -86,7 +86,12 @@ class MeterContext:
 
 
 class Meter(Protocol):
-    """Made from a ``MeterContext``. ``names`` are the readings it returns."""
+    """Made from a ``MeterContext``. ``names`` are the readings it returns.
+
+    In a running search a meter is also told what it asks for by a method of this name: ``set_topics(answers)`` and
+    ``name_topics(names)``, the topics of the outline as hypothetical answers and by name, and before each round
+    ``set_known(notes)``, what the memory holds. A recorded round is compared with all rounds before it.
+    """
 
     moment: Moment
     names: tuple[str, ...]
@@ -105,34 +110,4 @@ class ModelMeter(Protocol):
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         """Return the readings of this round. It is cancelled when the run's time is up; its readings are then unknown."""
-        ...
-
-
-@runtime_checkable
-class TopicMeter(Protocol):
-    """A meter that measures how well the topics of the answer are covered."""
-
-    def set_topics(self, topics: Sequence[str]) -> None:
-        """Measure these topics from now on."""
-        ...
-
-
-@runtime_checkable
-class NamedTopicMeter(TopicMeter, Protocol):
-    """A topic meter that also has a reading for each topic."""
-
-    def name_topics(self, names: Sequence[str]) -> None:
-        """Use these names for the readings of the topics, in the order of ``set_topics``."""
-        ...
-
-
-@runtime_checkable
-class KnowledgeMeter(Protocol):
-    """A meter that compares a round with what is known.
-
-    In a running search that is what the memory holds. A recorded round is compared with all rounds before it.
-    """
-
-    def set_known(self, notes: Sequence[Note]) -> None:
-        """Compare the next round with these notes."""
         ...

@@ -1,7 +1,6 @@
 """How much seems to be left to find.
 
 unseen.mass, unseen.richness                     Good–Turing and Chao1 estimates over the passages found
-unseen.mass.entities, unseen.richness.entities   the same over the names in them
 relevance.seen, .low, .high                      share of all results that was seen, with its interval (Chao)
 question.residual                                share of the question's words that no passage has
 bridges.open                                     names that passages introduced and no query has used
@@ -9,10 +8,7 @@ score.drop                                       how far this round's best score
 evidence.chars                                   characters of evidence before this round
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Set
-from itertools import product
 
 from suffice.measure.richness import SightingCounter
 from suffice.meters.base import MeterContext, Moment, RoundView
@@ -21,40 +17,22 @@ from suffice.text.tokens import tokenize, word_set
 from suffice.types import Readings
 
 _MIN_ROUNDS = 2  # One round finds everything once, so it tells nothing about what is left.
-_LATIN = re.compile(
-    r"[\x00-\u024f\u2010-\u2044]*"
-)  # In other scripts an index may split words differently than `tokenize`.
 
 
 class UnseenMeter:
     moment: Moment = "after"
-    names: tuple[str, ...] = (
-        "unseen.mass",
-        "unseen.richness",
-        "unseen.mass.entities",
-        "unseen.richness.entities",
-    )
+    names: tuple[str, ...] = ("unseen.mass", "unseen.richness")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
-        self._passages, self._entities = SightingCounter(), SightingCounter()
-        self._names_by_hit: dict[str, Set[str]] = {}
-        self._is_text_missing = False
+        self._passages = SightingCounter()
 
     def read(self, view: RoundView) -> Readings:
         self._passages.add(hit.id for hit in view.raw)
-        for hit in view.raw:
-            if hit.text is None:
-                self._is_text_missing = True  # From now on the entities cannot be counted.
-            elif hit.id not in self._names_by_hit:
-                self._names_by_hit[hit.id] = extract_lowered_names(hit.text)
-            self._entities.add(self._names_by_hit.get(hit.id, ()))
-        passages = None if view.failed else self._passages
-        named = None if view.failed or self._is_text_missing else self._entities
+        if view.failed:
+            return dict.fromkeys(self.names)
         return {
-            "unseen.mass": None if passages is None else passages.estimate_unseen_mass(),
-            "unseen.richness": None if passages is None else passages.estimate_richness(),
-            "unseen.mass.entities": None if named is None else named.estimate_unseen_mass(),
-            "unseen.richness.entities": None if named is None else named.estimate_richness(),
+            "unseen.mass": self._passages.estimate_unseen_mass(),
+            "unseen.richness": self._passages.estimate_richness(),
         }
 
 
@@ -129,28 +107,18 @@ class ResidualMeter:
         self._unmatched = set[str]().union(*(part.stems for part in parts))
         self._is_unmeasurable = not self._total
         self._seen_words: set[str] = set()
-        # A word and its stem begin with the same two letters, except ``dying``, whose stem is ``die``: i and y count as one.
-        folded = {stem[:2].replace("y", "i") for stem in self._unmatched}
-        self._prefixes = {
-            "".join(pair) for stem in folded for pair in product(*("iy" if c == "i" else c for c in stem))
-        }
 
     def read(self, view: RoundView) -> Readings:
         for hit in view.new:
             if hit.text is None:
                 self._is_unmeasurable = True
-            elif self._unmatched and (words := self._select_candidate_words(hit.title or "", hit.text)):
-                self._unmatched.difference_update(stem_words(words))
+            elif self._unmatched:
+                text = f"{hit.title or ''} {hit.text}"
+                new = word_set(text) - self._seen_words
+                self._seen_words |= new
+                # In other scripts an index may split words differently than ``word_set``.
+                self._unmatched.difference_update(stem_words(" ".join(new) if text.isascii() else text))
         return {"question.residual": None if self._is_unmeasurable else len(self._unmatched) / self._total}
-
-    def _select_candidate_words(self, title: str, text: str) -> str:
-        """Return the words to stem: in Latin script only those that may match a word of the question and are new."""
-        if not all(part.isascii() or _LATIN.fullmatch(part) for part in (title, text)):
-            return f"{title} {text}"
-        new = (word_set(text) - self._seen_words) | (word_set(title) - self._seen_words)
-        self._seen_words |= new
-        prefixes = self._prefixes
-        return " ".join(word for word in new if word[:2] in prefixes or "_" in word or not word.isascii())
 
 
 class ScoreDropMeter:

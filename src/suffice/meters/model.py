@@ -3,7 +3,6 @@
 novelty.model         0–10: how much the round adds to the memory, as the model rates it; taken before the round is accepted
 sufficiency.model     1 if the reflection calls the evidence sufficient, else 0
 confidence.answer     0–1: the confidence that the reflection states
-sufficiency.change    −1 to 1: how the chance that the evidence is sufficient changed, by verdict and confidence
 answer.margin         0–1: how far the tokens of a short answer are ahead of the second best, on average; unknown if the model
                       gives no log-probabilities
 answer.weakest        the same of the token with the smallest lead
@@ -20,7 +19,6 @@ from suffice.measure.answers import is_abstention, normalize_answer
 from suffice.meters.base import LiveRun, MeterContext, Moment
 from suffice.prompts.judging import NOTHING_NEW, JudgeNeutrally, JudgeProgress, RateNovelty
 from suffice.prompts.lab import TrialAnswer
-from suffice.prompts.planning import ReflectionResponse
 from suffice.types import Note, Readings, Round
 
 # Characters of a note that the model sees, and of all results together. Value of the source system, see docs/sources.md.
@@ -54,21 +52,16 @@ class ModelNoveltyMeter:
 
 class ModelSufficiencyMeter:
     moment: Moment = "after"
-    names: tuple[str, ...] = ("sufficiency.model", "confidence.answer", "sufficiency.change")
+    names: tuple[str, ...] = ("sufficiency.model", "confidence.answer")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
-        self._chance: float | None = None  # Of the round before.
+        """Make the meter as every meter is made; it needs nothing of the context."""
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         reflection = await run.reflect()
-        before, self._chance = self._chance, None if reflection is None else _compute_chance(reflection)
         if reflection is None:
             return dict.fromkeys(self.names)
-        return {
-            "sufficiency.model": float(reflection.sufficient),
-            "confidence.answer": reflection.confidence,
-            "sufficiency.change": None if before is None or self._chance is None else self._chance - before,
-        }
+        return {"sufficiency.model": float(reflection.sufficient), "confidence.answer": reflection.confidence}
 
 
 class TrialAnswerMeter:
@@ -128,13 +121,6 @@ class ModelVerdictMeter:
             answer = await run.try_ask(prompt(run.task, state, run.open_questions.open, tuple(self._rounds)[-window:]))
             readings[name] = None if answer is None else _PROGRESS_SCORES.get(answer.verdict)
         return readings
-
-
-def _compute_chance(reflection: ReflectionResponse) -> float:
-    """Return the chance that the evidence is sufficient; the confidence is that of the reflection's own yes or no."""
-    if reflection.confidence is None:
-        return float(reflection.sufficient)
-    return reflection.confidence if reflection.sufficient else 1.0 - reflection.confidence
 
 
 def _describe_round(round: Round) -> Note:

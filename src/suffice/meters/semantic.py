@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from suffice.measure.coverage import CoverageTracker
-from suffice.meters.base import Hit, MeterContext, Moment, RoundView
+from suffice.meters.base import MeterContext, Moment, RoundView
 from suffice.text.bow_vectors import bow_vectors
 from suffice.text.entities import extract_facets
 from suffice.text.sentences import split_sentences
@@ -106,7 +106,8 @@ class CoverageMeter:
             self._tracker = CoverageTracker()
         if self._topics_changed:
             self._tracker.set_topics(self._embed(self._topics))
-        gain = self._tracker.add_chunks(self._embed(_format_hits(view.new))) if view.new else 0.0
+        texts = [f"{hit.title or ''}. {hit.text}" for hit in view.new]
+        gain = self._tracker.add_chunks(self._embed(texts)) if texts else 0.0
         gain = 1.0 if self._is_reset else gain
         self._topics_changed = self._is_reset = False
         self._rounds += 1
@@ -133,10 +134,6 @@ def list_topic_coverage(readings: Readings) -> dict[str, float]:
         name.removeprefix(TOPIC_PREFIX): value for name, value in readings.items() if name.startswith(TOPIC_PREFIX)
     }
     return {name: value for name, value in topics.items() if value is not None}
-
-
-def _format_hits(hits: Sequence[Hit]) -> list[str]:
-    return [f"{hit.title or ''}. {hit.text}" for hit in hits]
 
 
 def _list_sentences(text: str) -> list[str]:

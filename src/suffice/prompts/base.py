@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from suffice import settings
 from suffice.errors import InputError
+from suffice.text.plain import read_text
 from suffice.types import Image, Note, Query
 
 A = TypeVar("A")
@@ -175,11 +176,7 @@ def override_prompts(texts: Mapping[str, str]) -> Iterator[None]:
 
 @cache
 def _load_own(name: str, path: Path, modified: int) -> PromptTemplate:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
-    return _parse_own(name, text, str(path))
+    return _parse_own(name, read_text(path), str(path))
 
 
 def _parse_own(name: str, text: str, where: str) -> PromptTemplate:

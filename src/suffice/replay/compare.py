@@ -58,8 +58,11 @@ def compare_gates(
     evaluator = _Evaluator(episodes, draws, seed)
     rows = [evaluator.evaluate(str(gate), points) for gate, points in zip(gates, stop_points, strict=True)]
     longest = max(len(episode.rounds) for episode in episodes)
-    rows += [evaluator.evaluate_reference(str(fixed(k)), evaluator.fixed_stops(k)) for k in range(1, longest + 1)]
-    rows.append(evaluator.evaluate_reference("oracle", evaluator.oracle_stops()))
+    for k in range(1, longest + 1):
+        rows.append(evaluator.evaluate_reference(str(fixed(k)), [min(k, len(episode.rounds)) for episode in episodes]))
+    # The oracle stops each run at the round of its last new gold passage; at round 1 if it finds none.
+    ends = [1 if curve is None else curve.index(max(curve)) + 1 for curve in evaluator.curves]
+    rows.append(evaluator.evaluate_reference("oracle", ends))
     return rows
 
 
@@ -77,15 +80,9 @@ class _Evaluator:
         self.oracle_frontier = oracle_envelope(curves) if curves else None
         self._bootstrap = _Bootstrap([episodes[i].id for i in self.with_gold], curves, draws, seed) if curves else None
 
-    def fixed_stops(self, k: int) -> list[StopPoint]:
-        return [_make_stop_point(min(k, len(episode.rounds))) for episode in self.episodes]
-
-    def oracle_stops(self) -> list[StopPoint]:
-        """Stop each run at the round of its last new gold passage; at round 1 if it finds none."""
-        return [_make_stop_point(1 if curve is None else curve.index(max(curve)) + 1) for curve in self.curves]
-
-    def evaluate_reference(self, name: str, stop_points: Sequence[StopPoint]) -> GateComparison:
-        """Return the row of a reference; it has no fire rate and no abstentions."""
+    def evaluate_reference(self, name: str, rounds: Sequence[int]) -> GateComparison:
+        """Return the row of a reference that stops after these rounds; it has no fire rate and no abstentions."""
+        stop_points = [StopPoint(count, count, True, Verdict("", True)) for count in rounds]
         return replace(self.evaluate(name, stop_points), fire_rate=None, abstained=0)
 
     def evaluate(self, name: str, stop_points: Sequence[StopPoint]) -> GateComparison:
@@ -103,7 +100,7 @@ class _Evaluator:
             mean_tokens=_mean([self.tokens[i][point.rounds - 1] for i, point in enumerate(stop_points)]),
             recall=recall,
             all_gold=_mean([float(value == 1) for value in recalls]),
-            answer_f1=_mean([self._answer_at(i, point.kept_rounds) for i, point in enumerate(stop_points)]),
+            answer_f1=_mean([self.answers[i][max(point.kept_rounds, 1) - 1] for i, point in enumerate(stop_points)]),
             fire_rate=sum(point.fired for point in stop_points) / len(stop_points),
             abstained=sum(not point.fired and point.verdict.stop is None for point in stop_points),
             lift=lift,
@@ -116,9 +113,6 @@ class _Evaluator:
         episode = self.episodes[i]
         found = {hit.id for round in episode.rounds[: point.kept_rounds] for hit in round.raw}
         return len(found & episode.gold) / len(episode.gold)
-
-    def _answer_at(self, i: int, kept_rounds: int) -> float | None:
-        return self.answers[i][max(kept_rounds, 1) - 1]
 
 
 class _Bootstrap:
@@ -175,10 +169,6 @@ def compute_recall_curve(episode: Episode) -> list[float] | None:
 def _score_answers(episode: Episode) -> list[float | None]:
     answers = [round.answer for round in episode.rounds]
     return [None if answer is None or not episode.answers else token_f1(answer, episode.answers) for answer in answers]
-
-
-def _make_stop_point(rounds: int) -> StopPoint:
-    return StopPoint(rounds, rounds, True, Verdict("", True))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

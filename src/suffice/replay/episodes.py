@@ -58,25 +58,17 @@ class Episode:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Episode):
     """One recorded run with its stop and its report. Both are ``None`` if the run did not get that far."""
 
-    run: str
-    task: str
-    seed: int
-    rounds: tuple[RecordedRound, ...]
-    stop: dict[str, Any] | None
-    report: dict[str, Any] | None
-
-    def to_episode(self) -> Episode:
-        """Return the trace as an episode without gold passages and true answers."""
-        return Episode(self.run, self.task, frozenset(), (), None, self.rounds, self.seed)
+    stop: dict[str, Any] | None = None
+    report: dict[str, Any] | None = None
 
 
 def read_episodes(path: Path, texts: Texts | None = None) -> list[Episode]:
     """Read the episodes of a file, or a trace as one episode. ``texts`` adds titles and texts by passage id."""
     if is_trace(path):
-        return [read_trace(path).to_episode()]
+        return [read_trace(path)]
     episodes = []
     for number, (_, item) in enumerate(_read_jsonl(path), 1):
         try:
@@ -129,10 +121,13 @@ def build_trace(events: list[dict[str, Any]], origin: str) -> Trace:
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{origin} holds a round that cannot be read ({type(error).__name__}: {error})") from error
     return Trace(
-        run=str(events[0].get("run", "")),
-        task=str(started.get("task", "")),
-        seed=int(started.get("seed", 0)),
+        id=str(events[0].get("run", "")),
+        question=str(started.get("task", "")),
+        gold=frozenset(),
+        answers=(),
+        agent=None,
         rounds=rounds,
+        seed=int(started.get("seed", 0)),
         stop=by_type.get("stopped", {}).get("stop"),
         report=by_type.get("report", {}).get("report"),
     )

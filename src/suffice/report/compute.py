@@ -36,7 +36,7 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
     correction = ""
     for _ in range(max_attempts):
         if run.budget.is_spent() or run.must_write_now:
-            run.record_refused(Compute.role)
+            run.refused[Compute.role] += 1
             break
         notes = select_writer_notes(run)
         answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), correction, notes))

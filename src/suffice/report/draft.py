@@ -86,7 +86,7 @@ async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -
     if not is_language_model(run.model):
         return await quote_evidence(run)
     if run.must_refuse(DraftAnswer.role):
-        run.record_refused(DraftAnswer.role)
+        run.refused[DraftAnswer.role] += 1
         return replace(await quote_evidence(run), notices=(Notice("quoted_for_budget"),))
     try:
         return await draft_sentence(run) if style == "sentence" else await draft_answer(run, notes, stop)

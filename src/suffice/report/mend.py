@@ -23,7 +23,7 @@ async def mend_statements(
     It sees what these statements cite, and what those around them in the draft do.
     """
     if run.budget.is_spent():
-        run.record_refused(Mend.role)
+        run.refused[Mend.role] += 1
         return {}
     doubts, handles = [], dict[str, None]()
     for number, verdict in enumerate(doubtful, 1):

@@ -14,7 +14,7 @@ _REVIEW = "The answer was not reviewed."
 
 def list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return what was left undone, the most important first; empty if no limit was reached."""
-    refused = run.refused_calls
+    refused = run.refused
     lines = [f"Not searched for: {query}" for query in _list_unasked(run)] if stop.reason.startswith("budget_") else []
     if refused.get("draft"):
         lines.insert(0, _WRITING)

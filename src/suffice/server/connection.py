@@ -88,3 +88,11 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def require_key(host: str, has_key: bool) -> None:
+    """Raise ``InputError`` if others can reach the host and nobody needs a key."""
+    if not has_key and not is_loopback(host):
+        raise InputError(
+            f"{host} can be reached from other machines and no API key exists; create one with: suffice keys create NAME"
+        )

@@ -12,6 +12,8 @@ from suffice.jobs.store import StoredRun, is_run_id
 from suffice.jobs.worker import Worker
 from suffice.server.errors import ApiError
 from suffice.server.search_limits import SearchLimiter
+from suffice.storage.report_json import loads
+from suffice.types import Report
 
 LOCAL_OWNER = "local"  # The owner of all runs while no key is needed.
 
@@ -92,3 +94,10 @@ async def get_owned_run(
 
 
 OwnedRunDep = Annotated[StoredRun, Depends(get_owned_run)]
+
+
+def load_report(run: StoredRun) -> Report:
+    """Return the report of a run that has one."""
+    if run.report is None:
+        raise ApiError(404, f"The run {run.id!r} has no report yet")
+    return loads(run.report)

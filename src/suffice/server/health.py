@@ -9,7 +9,7 @@ from prometheus_client import generate_latest
 from pydantic import BaseModel
 
 from suffice.jobs.store import ENDED_STATUSES
-from suffice.jobs.telemetry import REGISTRY
+from suffice.jobs.telemetry import REGISTRY, RUNS, WORKERS
 from suffice.server.dependencies import ClientDep, ServiceDep
 from suffice.server.errors import ApiError, document_errors
 
@@ -45,16 +45,8 @@ async def readyz(service: ServiceDep) -> Health:
 async def metrics(service: ServiceDep, client: ClientDep) -> Response:
     counts = await asyncio.to_thread(service.worker.store.count_by_status)
     workers = await asyncio.to_thread(service.worker.heartbeats.count_alive)
-    lines = [
-        "# HELP suffice_runs Runs by status; queued runs are the depth of the queue.",
-        "# TYPE suffice_runs gauge",
-        *(
-            f'suffice_runs{{status="{status}"}} {counts.get(status, 0)}'
-            for status in ("queued", "running", *ENDED_STATUSES)
-        ),
-        "# HELP suffice_workers Workers that are alive.",
-        "# TYPE suffice_workers gauge",
-        f"suffice_workers {workers}",
-    ]
-    text = generate_latest(REGISTRY).decode() + "\n".join(lines) + "\n"
+    for status in ("queued", "running", *ENDED_STATUSES):
+        RUNS.labels(status).set(counts.get(status, 0))
+    WORKERS.set(workers)
+    text = generate_latest(REGISTRY).decode()
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse
 
+from suffice.events import format_time
 from suffice.gates.parse import parse_gate
 from suffice.jobs.event_stream import count_lasting_events
 from suffice.jobs.requests import parse_request
@@ -187,14 +188,10 @@ def _summarize_run(stored: StoredRun) -> dict[str, Any]:
         "task": parse_request(stored.request).question,
         "status": stored.status,
         "priority": Priority(stored.priority).name.lower(),
-        "created": _format_time(stored.created),
-        "finished": None if stored.finished is None else _format_time(stored.finished),
+        "created": format_time(datetime.fromtimestamp(stored.created, UTC)),
+        "finished": None if stored.finished is None else format_time(datetime.fromtimestamp(stored.finished, UTC)),
         "ending": None if stored.report is None else json.loads(stored.report)["status"],
     }
-
-
-def _format_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _make_cursor(stored: StoredRun) -> str:

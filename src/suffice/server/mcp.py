@@ -1,12 +1,5 @@
 """``suffice mcp``: research as tools for other agents, over standard input and output or streamable HTTP.
 
-    search          the best passages for one query
-    fetch           the text of a source that a search or an answer of this session named
-    research        a cited answer and why the search stopped, with progress after every round
-    start_research  the same, in the background; get_research returns its progress and its answer
-    check           the claims of a text, held against the documents
-    explain_stop    why a run of this session stopped, and where another gate would have stopped it
-
 Whoever starts the server decides what is searched; a tool call cannot name a path. Clients give up on a call after a minute,
 so no call takes longer than ``MAX_CALL_SECONDS``: work that is not done then goes on, and the result says how to ask for it.
 Clients also cut long results, so no text is longer than ``MAX_TEXT_CHARS``: the result says where the rest begins.
@@ -28,9 +21,9 @@ from pydantic.json_schema import SkipJsonSchema
 from suffice import __version__, settings
 from suffice.api import estimate_research, prepare_run, validate_question, validate_task
 from suffice.engine.estimate import describe_estimate
-from suffice.engine.pipeline import RunConfig, new_run_id, run_pipeline
+from suffice.engine.pipeline import RunConfig, new_run_id, run_to_report
 from suffice.errors import InputError, SufficeError
-from suffice.events import Event, Finished, RoundDone, SearchStopped, Writing, serialize_event
+from suffice.events import Event, RoundDone, SearchStopped, Writing, serialize_event
 from suffice.gates.parse import parse_gate
 from suffice.jobs.spans import RunSpans, add_tracing
 from suffice.memory.evidence import Evidence
@@ -210,17 +203,13 @@ def serve_mcp(options: RunOptions, port: int | None, host: str = "127.0.0.1") ->
         with suppress(KeyboardInterrupt):
             server.run("stdio")
         return 0
-    from suffice.jobs import database
     from suffice.jobs.api_keys import ApiKeyStore
-    from suffice.server.connection import build_http_server, is_loopback, open_socket
+    from suffice.jobs.database import open_configured
+    from suffice.server.connection import build_http_server, open_socket, require_key
 
-    config = settings.load()
-    keys = ApiKeyStore(database.open_engine(database.database_url(config.database_url, config.data_dir)))
+    keys = ApiKeyStore(open_configured(settings.load()))
     is_open = not keys.has_any()
-    if is_open and not is_loopback(host):
-        raise InputError(
-            f"{host} can be reached from other machines and no API key exists; create one with: suffice keys create NAME"
-        )
+    require_key(host, not is_open)
     http_server = build_http_server(build_http_app(build_server(options), keys, host, is_open=is_open))
     with suppress(KeyboardInterrupt):
         http_server.run(sockets=[open_socket(host, port)])
@@ -495,20 +484,16 @@ async def _start(session: McpSession, defaults: RunOptions, question: str, chose
         # The answer may cite what no round shows: pages that were read, and passages that the check of a claim found.
         evidence = Evidence()
         config: RunConfig = replace(await prepare_run(question, options), evidence=evidence, run_id=run)
-        report = None
-        async with aclosing(run_pipeline(add_tracing(config, spans))) as stream:
-            async for event in stream:
-                spans.record_event(event)
-                events.append(serialize_event(event, run))
-                if (message := _format_progress(event)) is not None:
-                    progress.append(message)
-                if isinstance(event, RoundDone):
-                    session.remember_passages(event.round.raw)
-                if isinstance(event, Finished):
-                    report = event.report
+        report = await run_to_report(add_tracing(config, spans), spans.record_event, on_event)
         session.remember_passages(evidence)
-        assert report is not None, "the last event of a run is Finished"
         return report
+
+    def on_event(event: Event) -> None:
+        events.append(serialize_event(event, run))
+        if (message := _format_progress(event)) is not None:
+            progress.append(message)
+        if isinstance(event, RoundDone):
+            session.remember_passages(event.round.raw)
 
     job = ResearchJob(run, asyncio.create_task(work()), events, progress, estimate)
     job.task.add_done_callback(lambda _: spans.end())

@@ -15,9 +15,10 @@ from msgspec import to_builtins
 from suffice import plugins, settings
 from suffice.engine.presets import list_strategies
 from suffice.errors import SufficeError
+from suffice.report.html import render_html
 from suffice.search.files.isolated import read_isolated
 from suffice.search.files.walk import list_files
-from suffice.server.dependencies import ClientDep, OwnedRunDep, ServiceDep
+from suffice.server.dependencies import ClientDep, OwnedRunDep, ServiceDep, load_report
 from suffice.server.errors import ApiError, document_errors
 
 router = APIRouter()
@@ -81,18 +82,10 @@ async def describe_collections(service: ServiceDep, client: ClientDep) -> dict[s
     responses={200: {"content": {"text/html": {}}}, **document_errors(401, 404, 422, 429, 500)},
 )
 async def get_report(run: OwnedRunDep) -> Response:
-    if run.report is None:
-        raise ApiError(404, f"The run {run.id!r} has no report yet")
+    report = load_report(run)
     # The page itself carries a stricter policy with the hashes of its style and script.
     headers = {"content-security-policy": "frame-ancestors 'none'"}
-    return Response(await asyncio.to_thread(_render_report, run.report), 200, headers, "text/html")
-
-
-def _render_report(text: str) -> str:
-    from suffice.report.html import render_html
-    from suffice.storage.report_json import loads
-
-    return render_html(loads(text))
+    return Response(await asyncio.to_thread(render_html, report), 200, headers, "text/html")
 
 
 def _describe_collections(collections: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -4,11 +4,13 @@ The options a request may set are the names in ``SEARCH_OPTIONS`` and ``RUN_OPTI
 to the operator.
 """
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from suffice.api import MAX_QUESTION_CHARS
+from suffice.engine.estimate import Estimate
 from suffice.jobs.store import RunStatus
 from suffice.options import OPTIONS, RunOptions, resolve_aliases
 from suffice.server.errors import ErrorDetail
@@ -16,22 +18,9 @@ from suffice.server.request_options import GateText, Name, option_fields
 from suffice.types import ClosestPassage, Excerpt, Source, Status
 
 SEARCH_OPTIONS = ("web", "k", "alpha")
-RUN_OPTIONS = (
-    "max_rounds",
-    "max_queries",
-    "max_sources",
-    "max_seconds",
-    "max_tokens",
-    "max_cost_usd",
-    "breadth",
-    "length",
-    "strategy",
-    "memory",
-    "stop",
-    "model",
-    "per_round",
-    "continues",
-    "seed",
+RUN_OPTIONS = tuple(
+    """max_rounds max_queries max_sources max_seconds max_tokens max_cost_usd breadth length strategy memory stop model
+    per_round continues seed""".split()
 )
 
 PriorityName = Literal["high", "normal", "low"]
@@ -135,28 +124,11 @@ class AgentResponse(BaseModel):
     closest: list[ClosestPassage] = []
 
 
-class EstimateRange(BaseModel):
-    """A tenth of the recorded runs needed less than ``low``, half less than ``typical``, a tenth more than ``high``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateResponse(Estimate):
+    """What a run will probably cost; ``usd`` is null if the price of the model is unknown, ``text`` is the same in words."""
 
-    low: float
-    typical: float
-    high: float
-
-
-class EstimateResponse(BaseModel):
-    """What a run will probably cost; ``usd`` is null if the price of the model is unknown."""
-
-    model: str
-    strategy: str
-    tier: str
-    calls: EstimateRange
-    input_tokens: EstimateRange
-    output_tokens: EstimateRange
-    searches: EstimateRange
-    usd: EstimateRange | None
-    limits: dict[str, float]
-    basis: str
-    text: str = Field(description="The same in words.")
+    text: str
 
 
 class FoundPassage(BaseModel):

@@ -8,16 +8,17 @@ import asyncio
 import json
 import re
 from base64 import b64encode
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Path as PathParameter
+from msgspec import convert
 from pydantic import BaseModel
 
+from suffice.claims.verbatim import find_words
 from suffice.errors import SufficeError
 from suffice.jobs.requests import parse_request, resolve_collections
 from suffice.jobs.store import StoredRun
@@ -28,10 +29,9 @@ from suffice.report.markdown import render_markdown
 from suffice.search.files.chunk import DocumentChunk
 from suffice.search.files.isolated import draw_isolated, read_isolated
 from suffice.search.urls import canonicalize_url
-from suffice.server.dependencies import OwnedRunDep, Service, ServiceDep
+from suffice.server.dependencies import OwnedRunDep, Service, ServiceDep, load_report
 from suffice.server.errors import ApiError, document_errors
-from suffice.storage.report_json import loads
-from suffice.types import Excerpt, Place, Report, Source
+from suffice.types import Excerpt, Passage, Place, Report, Source
 
 router = APIRouter()
 
@@ -40,7 +40,6 @@ _NEIGHBOURS = 1  # Chunks before and after one that has no lines, such as a slid
 _MAX_LINES = 2000
 _MAX_MARKED_CHARS = 400  # A longer quote is shown by its lines alone.
 _LINES = re.compile(r":(\d+)-(\d+)$")
-_WORD = re.compile(r"[^\s*_`]+")  # Between the marks of emphasis.
 CHANGED_REMARK = "The file has changed since it was read; this is the passage as it was cited."
 STORED_REMARK = "This is the passage as the run read it."
 
@@ -89,7 +88,7 @@ async def get_source(
     context: Annotated[int, Query(ge=0, le=400, description="Lines before and after the passage.")] = 25,
     page: Annotated[bool, Query(description="Also draw the page of a PDF file.")] = False,
 ) -> SourceText:
-    report = _load_report(run)
+    report = load_report(run)
     source = next((source for source in report.sources if source.id == f"[{number}]"), None)
     if source is None:
         raise ApiError(404, f"The report of {run.id!r} has no source [{number}]")
@@ -103,13 +102,7 @@ async def get_source(
     responses={200: {"content": {"text/markdown": {}}}, **_ERRORS},
 )
 async def get_markdown(run: OwnedRunDep) -> Response:
-    return Response(await asyncio.to_thread(render_markdown, _load_report(run)), media_type="text/markdown")
-
-
-def _load_report(run: StoredRun) -> Report:
-    if run.report is None:
-        raise ApiError(404, f"The run {run.id!r} has no report yet")
-    return loads(run.report)
+    return Response(await asyncio.to_thread(render_markdown, load_report(run)), media_type="text/markdown")
 
 
 # -- Finding and opening the passage -----------------------------------------------------------------------------------
@@ -120,10 +113,10 @@ def _open_source(
 ) -> SourceText:
     stretches = list_stretches(report, source)
     passages = _find_passages(service, run, report, source)
-    path = _resolve_inside(passages[0]["place"]["path"], _list_roots(service, run)) if passages else None
+    path = _resolve_inside(passages[0].place.path, _list_roots(service, run)) if passages else None
     lines, remark = _open_passage(passages, path, context)
     marked = _mark_lines(lines, stretches, passages)
-    number = passages[0]["place"].get("page") if passages else None
+    number = passages[0].place.page if passages else None
     drawn = None
     if with_page and path is not None and number is not None and remark is None:
         drawn = _draw_page(path, number, stretches)
@@ -161,32 +154,21 @@ def _lay_out(lines: Sequence[SourceLine], location: str) -> str | None:
     return render_excerpt_text(Excerpt(text, "prose", marks, "", location), MarkdownRenderer(()))
 
 
-def _find_passages(service: Service, run: StoredRun, report: Report, source: Source) -> list[dict[str, Any]]:
+def _find_passages(service: Service, run: StoredRun, report: Report, source: Source) -> list[Passage]:
     """Return the passages that the run stored for a source."""
     computed = report.metadata.get("computed")
     if isinstance(computed, dict) and isinstance(computed.get(source.id), str):
-        return [{"text": computed[source.id], "place": {"path": ""}}]
+        return [Passage("", computed[source.id], "", Place(""))]
     read = service.worker.store.read_events_of_type
     events = [json.loads(event.data) for type in ("continued", "round") for event in read(run.id, type)]
-    found = {
-        passage["id"]: _normalize_passage(passage)
-        for event in events
-        for passage in (event["passages"] if event["type"] == "round" else event["earlier"]["evidence"])
-    }
+    stored = (event["passages"] if event["type"] == "round" else event["earlier"]["evidence"] for event in events)
+    found = {passage["id"]: convert(passage, Passage) for passages in stored for passage in passages}
     page = canonicalize_url(source.url) if source.url else None
     return [
         passage
         for passage in found.values()
-        if passage["location"] == source.location
-        or (page is not None and canonicalize_url(passage["location"]) == page)
+        if passage.location == source.location or (page is not None and canonicalize_url(passage.location) == page)
     ]
-
-
-def _normalize_passage(passage: dict[str, Any]) -> dict[str, Any]:
-    place = {**passage["place"]}
-    lines = place.get("lines")
-    location = str(Place(**{**place, "lines": None if lines is None else tuple(lines)}))
-    return {"text": passage["text"], "place": place, "location": passage.get("location") or location}
 
 
 def _list_roots(service: Service, run: StoredRun) -> list[Path]:
@@ -196,15 +178,13 @@ def _list_roots(service: Service, run: StoredRun) -> list[Path]:
 
 
 def _open_passage(
-    passages: Sequence[dict[str, Any]], path: Path | None, context: int
+    passages: Sequence[Passage], path: Path | None, context: int
 ) -> tuple[Sequence[tuple[int | None, str]], str | None]:
     """Return numbered lines: the passage inside its file, or as it was stored with a remark."""
     if not passages:
         return [], "The passage is no longer stored."
     first = passages[0]
-    stored = [
-        (_number_line(each["place"], i), line) for each in passages for i, line in enumerate(each["text"].splitlines())
-    ]
+    stored = [(_number_line(each.place, i), line) for each in passages for i, line in enumerate(each.text.splitlines())]
     if path is None:
         return stored, STORED_REMARK
     try:
@@ -229,16 +209,15 @@ def _resolve_inside(path: str, roots: Sequence[Path]) -> Path | None:
     return resolved if is_inside and resolved.is_file() else None
 
 
-def _number_line(place: dict[str, Any], offset: int) -> int | None:
-    return place["lines"][0] + offset if place.get("lines") and place.get("exact", True) else None
+def _number_line(place: Place, offset: int) -> int | None:
+    return place.lines[0] + offset if place.lines and place.exact else None
 
 
-def _find_chunk(chunks: Sequence[DocumentChunk], passage: dict[str, Any]) -> int | None:
+def _find_chunk(chunks: Sequence[DocumentChunk], passage: Passage) -> int | None:
     """Return the position of the chunk that the passage is; ``None`` if the file has no such chunk any more."""
-    place = passage["place"]
-    lines = None if place.get("lines") is None else tuple(place["lines"])
-    wanted = (lines, place.get("page"), place.get("record"), place.get("section"))
-    text = _squeeze(passage["text"])
+    place = passage.place
+    wanted = (place.lines, place.page, place.record, place.section)
+    text = _squeeze(passage.text)
     for i, chunk in enumerate(chunks):
         # Screening may have removed lines from the passage, so a part of its text is enough.
         if (chunk.lines, chunk.page, chunk.record, chunk.section) == wanted and _squeeze(chunk.text)[:80] == text[:80]:
@@ -268,7 +247,7 @@ def _open_chunk(chunks: Sequence[DocumentChunk], at: int, context: int) -> Seque
 
 
 def _mark_lines(
-    lines: Sequence[tuple[int | None, str]], stretches: Sequence[Excerpt], passages: Sequence[dict[str, Any]]
+    lines: Sequence[tuple[int | None, str]], stretches: Sequence[Excerpt], passages: Sequence[Passage]
 ) -> list[SourceLine]:
     """Mark the cited lines and the deciding words in them."""
     text = "\n".join(line for _, line in lines)
@@ -281,7 +260,7 @@ def _mark_lines(
         cited.append(span)
         marked += [found for quote in _list_quotes(stretch) if (found := _find_text(text, quote, *span)) is not None]
     if not cited:
-        cited = [found for passage in passages if (found := _find_text(text, passage["text"])) is not None]
+        cited = [found for passage in passages if (found := _find_text(text, passage.text)) is not None]
     marks = merge_spans(marked, len(text))
     return [
         SourceLine(
@@ -318,24 +297,11 @@ def _locate_stretch(
 
 def _find_text(text: str, wanted: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
     """Return where a text stands, whatever its white space is. The document may emphasise words that an excerpt does not."""
-    end = len(text) if end is None else end
     at = text.find(wanted, start, end)
     if at >= 0:
         return at, at + len(wanted)
-    needle = " ".join(_WORD.findall(wanted))
-    if not needle:
-        return None
-    words = list(_WORD.finditer(text, start, end))
-    at = " ".join(word[0] for word in words).find(needle)
-    if at < 0:
-        return None
-    joined_starts = list(accumulate((len(word[0]) + 1 for word in words), initial=0))
-
-    def place(offset: int) -> int:
-        i = bisect_right(joined_starts, offset) - 1
-        return words[i].start() + offset - joined_starts[i]
-
-    return place(at), place(at + len(needle) - 1) + 1
+    found = find_words(wanted, text[start:end])
+    return None if found is None else (start + found[0], start + found[1])
 
 
 def _squeeze(text: str) -> str:

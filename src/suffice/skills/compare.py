@@ -12,7 +12,7 @@ from suffice.claims.verify import Checked
 from suffice.errors import InputError
 from suffice.models.embeddings import embed_static
 from suffice.report.findings import find_findings
-from suffice.skills.hooks import SkillCode, SkillContext, add_section, make_answer
+from suffice.skills.hooks import SkillCode, SkillContext, add_section, cite_words, escape_cell, make_answer
 from suffice.text.entities import content_stems, stem_words
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.types import Passage, Query
@@ -86,7 +86,7 @@ class CompareSkill(SkillCode):
             for criterion in criteria:
                 for quotation in await _find_quotations(context, comparison, alternative, criterion):
                     text, handle = " ".join(quotation.text.split()), context.run.evidence.get_handle(quotation.passage)
-                    statement = Statement(f"{escape_markdown(strip_markdown(text))} {handle}", (handle,))
+                    statement = cite_words(escape_markdown(strip_markdown(text)), handle)
                     kept, judged = ([], ()) if text in used else await context.keep_supported([statement])
                     if kept:
                         statements[alternative, criterion] = kept[0]
@@ -165,9 +165,5 @@ def _render_table(
     for alternative in alternatives:
         cells = [statements.get((alternative, criterion)) for criterion in criteria]
         shown = [NOTHING_FOUND if cell is None else cell.text.replace("|", "\\|") for cell in cells]
-        rows.append([f"**{_escape(alternative)}**", *shown])
+        rows.append([f"**{escape_cell(alternative)}**", *shown])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-def _escape(text: str) -> str:
-    return escape_markdown(text).replace("|", "\\|")

@@ -25,6 +25,7 @@ from suffice.search.base import Search
 from suffice.skills.activate import ActiveSkills, Workspace
 from suffice.skills.skill import Skill
 from suffice.state.run import RunState
+from suffice.text.markdown import escape_markdown
 from suffice.text.parts import parse_parts
 from suffice.types import Failure, Note, Passage, PriorRun, Sufficiency
 
@@ -32,6 +33,11 @@ from suffice.types import Failure, Note, Passage, PriorRun, Sufficiency
 def cite_words(words: str, *handles: str) -> Statement:
     """Return words of a source, or of a skill, as a statement that cites these passages."""
     return Statement(" ".join([words, *handles]), handles)
+
+
+def escape_cell(text: str) -> str:
+    """Return a text as a cell of a Markdown table."""
+    return escape_markdown(text).replace("|", "\\|")
 
 
 def add_section(written: Checked, markdown: str, verdicts: Sequence[ClaimVerdict] = ()) -> Checked:

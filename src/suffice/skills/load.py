@@ -14,6 +14,7 @@ from typing import Any
 from suffice import plugins
 from suffice.errors import InputError
 from suffice.skills.skill import Skill, parse_skill
+from suffice.text.plain import read_text
 
 FILE_NAME = "SKILL.md"
 PROJECT_FOLDER = Path(".suffice") / "skills"
@@ -53,7 +54,7 @@ def load_skills(config_dir: Path, project_dir: Path) -> SkillSet:
                     raise InputError(
                         f"{path}: /{name} is built in and cannot be replaced; rename the folder and the skill"
                     )
-                skills[name] = parse_skill(_read(path), path, origin)
+                skills[name] = parse_skill(read_text(path), path, origin)
                 problems.pop(name, None)
             except InputError as error:
                 problems[name] = str(error)
@@ -67,11 +68,11 @@ def _load_built_in() -> SkillSet:
     skills: dict[str, Skill] = {}
     problems: dict[str, str] = {}
     for path in _list_skill_files(_LIBRARY):
-        skills[path.parent.name] = parse_skill(_read(path), path, "built in", code.pop(path.parent.name, None))
+        skills[path.parent.name] = parse_skill(read_text(path), path, "built in", code.pop(path.parent.name, None))
     for name, own_code in code.items():
         try:
             path = _get_folder(name, own_code) / FILE_NAME
-            skills[name] = parse_skill(_read(path), path, "package", own_code)
+            skills[name] = parse_skill(read_text(path), path, "package", own_code)
         except InputError as error:
             problems[name] = str(error)
     return SkillSet(skills, problems)
@@ -89,12 +90,3 @@ def _list_skill_files(folder: Path) -> list[Path]:
         return sorted(path for path in folder.glob(f"*/{FILE_NAME}") if path.is_file())
     except OSError:
         return []
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8; save it as UTF-8 text") from None

@@ -15,9 +15,10 @@ The hooks follow from what the file has, unless it names them: options and queri
 writing. With ``after_writing`` the text is instead an instruction for rewriting the finished answer.
 """
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def parse_skill(text: str, path: Path, origin: str, code: type | None = None) ->
     hooks = _choose_hooks(values.get("hooks", ""), skill, fail)
     if not hooks:
         raise fail("does nothing; write an instruction below the head, or set suffice-options or suffice-queries")
-    return Skill(**{**vars(skill), "hooks": hooks})
+    return replace(skill, hooks=hooks)
 
 
 def _split_head(text: str, fail: Any) -> tuple[Mapping[str, Any], str]:
@@ -147,14 +148,11 @@ def _parse_options(text: str, fail: Any) -> dict[str, Any]:
 
 
 def _parse_value(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for number_type in (int, float):
-        try:
-            return number_type(text)
-        except ValueError:
-            continue
-    return text
+    """Return a number or a truth value; anything else is a text."""
+    try:
+        return json.loads(text.lower() if text.lower() in ("true", "false") else text)
+    except ValueError:
+        return text
 
 
 def _choose_hooks(text: str, skill: Skill, fail: Any) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from suffice.errors import BudgetSpent, ModelError, ModelUnusable
-from suffice.events import Asked, Drafting, Event, PromptCompacted
+from suffice.events import Asked, Drafting, Event, Failed, PromptCompacted
 from suffice.models.base import Model, UsageTrackingModel, is_language_model, text_listener
 from suffice.models.capability import find_model
 from suffice.prompts.base import Prompt
@@ -31,22 +31,21 @@ MIN_CHUNK_CHARS = 80  # A provider streams a few letters at a time; a Drafting e
 
 
 class Prompter:
-    """Asks the model within the budget. ``emit`` receives events, ``record_failure`` what went wrong."""
+    """Asks the model within the budget. ``emit`` receives events, ``error_log`` holds what went wrong."""
 
-    def __init__(
-        self,
-        model: UsageTrackingModel,
-        budget: Budget,
-        emit: Callable[[Event], None],
-        record_failure: Callable[[Failure], None],
-    ) -> None:
-        self._model = model
-        self._budget = budget
+    def __init__(self, model: UsageTrackingModel, budget: Budget, emit: Callable[[Event], None]) -> None:
+        self.model = model
+        self.budget = budget
+        self.error_log: list[Failure] = []
         self._emit = emit
-        self._record_failure = record_failure
         self._delegates: dict[str, Model] = {}
         self.refused: Counter[str] = Counter()
         """Calls that were not made because the budget was spent, by role."""
+
+    def record_failure(self, failure: Failure) -> None:
+        """Add a failure to the error log and report it."""
+        self.error_log.append(failure)
+        self._emit(Failed(failure))
 
     def delegate(self, roles: Iterable[str], model: Model) -> None:
         """Let another model answer these roles. It costs nothing and is not counted."""
@@ -54,7 +53,7 @@ class Prompter:
 
     def get_model(self, role: str) -> Model:
         """Return the model that answers a role."""
-        return self._delegates.get(role, self._model)
+        return self._delegates.get(role, self.model)
 
     def is_answered_by_language_model(self, role: str) -> bool:
         """Return whether a language model answers a role, so that asking costs something."""
@@ -62,9 +61,9 @@ class Prompter:
 
     def must_refuse(self, role: str) -> bool:
         """Return whether the budget has nothing left for a call. Spent tokens still allow to write, spent money does not."""
-        if not self._budget.is_spent(include_time=False) or not self.is_answered_by_language_model(role):
+        if not self.budget.is_spent(include_time=False) or not self.is_answered_by_language_model(role):
             return False
-        return role not in WRITING_ROLES or self._budget.usd_left == 0
+        return role not in WRITING_ROLES or self.budget.usd_left == 0
 
     async def ask(self, prompt: Prompt[A]) -> A:
         """Return the model's answer.
@@ -76,10 +75,10 @@ class Prompter:
             raise BudgetSpent(f"{prompt.role!r} was not asked: the run has used up its tokens or its money")
         limit, why = self.compute_prompt_budget(prompt.max_tokens)
         fitted = fit_to_budget(prompt, limit)
-        context = self._model.context
+        context = self.model.context
         if context is not None and fitted.tokens > context - prompt.max_tokens:
             raise ModelError(
-                f"The shortest prompt for {prompt.role!r} has about {fitted.tokens:,} tokens, but {self._model.name} reads "
+                f"The shortest prompt for {prompt.role!r} has about {fitted.tokens:,} tokens, but {self.model.name} reads "
                 f"{context:,}; choose a model with a longer context or shorten the question"
             )
         if fitted.shortened_count:
@@ -92,10 +91,10 @@ class Prompter:
                 reply = await self.get_model(prompt.role)(fitted.prompt)
         except ModelError as error:
             for failure in error.failures:
-                self._record_failure(failure)
+                self.record_failure(failure)
             raise
         for failure in reply.failures:
-            self._record_failure(failure)
+            self.record_failure(failure)
         return reply.answer
 
     async def try_ask(self, prompt: Prompt[A]) -> A | None:
@@ -107,13 +106,13 @@ class Prompter:
         except BudgetSpent:
             return None
         except ModelError as error:
-            self._record_failure(Failure(prompt.role, type(error).__name__, str(error), error.retryable))
+            self.record_failure(Failure(prompt.role, type(error).__name__, str(error), error.retryable))
             return None
 
     def compute_prompt_budget(self, answer_tokens: int) -> tuple[int, str]:
         """Return how many tokens a prompt may hold beside its answer, and what sets that limit."""
         limit, why = self._compute_context_limit(answer_tokens)
-        left = self._budget.tokens_left
+        left = self.budget.tokens_left
         if left is not None and max(left - answer_tokens, MIN_PROMPT_TOKENS) < limit:
             return max(left - answer_tokens, MIN_PROMPT_TOKENS), self._describe_tokens_left(left)
         return limit, why
@@ -121,19 +120,19 @@ class Prompter:
     def compute_notes_budget(self) -> tuple[int, str]:
         """Return how many tokens of evidence a prompt may show, and what sets that limit."""
         limit, why = min((MAX_EVIDENCE_TOKENS, _EVIDENCE_LIMIT), self._compute_context_limit(0))
-        left, total = self._budget.tokens_left, self._budget.bounds.tokens
+        left, total = self.budget.tokens_left, self.budget.bounds.tokens
         if left is not None and total is not None and left < LOW_BUDGET_SHARE * total:
             return min(limit, max(left // 2, MIN_NOTES_TOKENS)), self._describe_tokens_left(left)
         return limit, why
 
     def _compute_context_limit(self, answer_tokens: int) -> tuple[int, str]:
         """A model that does not state its context gets prompts of a usual size."""
-        if self._model.context is None:
+        if self.model.context is None:
             return MAX_EVIDENCE_TOKENS, _EVIDENCE_LIMIT
-        return self._model.context - answer_tokens, f"the model reads {self._model.context} tokens"
+        return self.model.context - answer_tokens, f"the model reads {self.model.context} tokens"
 
     def _describe_tokens_left(self, left: int) -> str:
-        return f"{left} of {self._budget.bounds.tokens} tokens are left"
+        return f"{left} of {self.budget.bounds.tokens} tokens are left"
 
 
 _EVIDENCE_LIMIT = f"the evidence is over {MAX_EVIDENCE_TOKENS} tokens"

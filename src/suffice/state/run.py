@@ -6,19 +6,17 @@ only ever added to, so a round costs O(what is new).
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
-from suffice.events import Event, Failed, Planned, PromptCompacted, Reflected
+from suffice.events import Event, Planned, PromptCompacted, Reflected
 from suffice.measure.spend import spend_readings
-from suffice.memory.base import BeliefLimits, BeliefMemory, MemoryContext, MemoryFactory, RestorableMemory
+from suffice.memory.base import BeliefLimits, MemoryContext, MemoryFactory
 from suffice.memory.evidence import Evidence
-from suffice.memory.extraction import update_open_questions
+from suffice.memory.extraction import extract_facts
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
 from suffice.models.prices import find_price
-from suffice.prompts.base import Prompt
 from suffice.prompts.planning import KeptNote, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
 from suffice.search.base import Reader
 from suffice.search.screened import expand_with_pages
@@ -33,8 +31,6 @@ from suffice.text.entities import content_stems
 from suffice.text.tokens import estimate_tokens, jaccard, tokenize
 from suffice.types import Bounds, Breadth, Embed, Failure, Note, Passage, PriorRun, Query, Readings, Round, RoundRecord
 
-A = TypeVar("A")
-
 MAX_PLAN_QUERIES = 6  # A plan has three to six queries. Value of the source system, see docs/sources.md.
 MAX_GAP_QUERIES = 3  # Queries that a reflection may propose; a strong model names more that are worth asking.
 MAX_STRONG_GAP_QUERIES = 5
@@ -44,7 +40,7 @@ PROMPT_TEXT_TOKENS = 800  # Tokens of the writer's prompt besides the evidence.
 RECENT_QUERIES = 30  # Queries that a prompt lists, so that its length does not grow with the rounds.
 
 
-class RunState:
+class RunState(Prompter):
     def __init__(
         self,
         task: str,
@@ -78,12 +74,11 @@ class RunState:
         self.seed = seed
         self.embed = embed
         self.reader = reader
-        self.model = UsageTrackingModel(model)
         self.searches = SearchLog()
-        self.budget = Budget(bounds, self.model, self.searches.queries, clock)
         self.event_queue = EventQueue()
-        self.error_log: list[Failure] = []
-        self._prompter = Prompter(self.model, self.budget, self.event_queue.add, self.record_failure)
+        tracked = UsageTrackingModel(model)
+        budget = Budget(bounds, tracked, self.searches.queries, clock)
+        super().__init__(tracked, budget, self.event_queue.add)
 
         self.evidence = Evidence() if evidence is None else evidence
         self.open_questions = OpenQuestions()
@@ -120,35 +115,6 @@ class RunState:
 
     # -- asking the model ----------------------------------------------------------------------------------------------
 
-    async def ask(self, prompt: Prompt[A]) -> A:
-        """Return the model's answer; raise ``ModelError`` when there is none."""
-        return await self._prompter.ask(prompt)
-
-    async def try_ask(self, prompt: Prompt[A]) -> A | None:
-        """Return the model's answer, or ``None`` after recording why there is none."""
-        return await self._prompter.try_ask(prompt)
-
-    def delegate(self, roles: Iterable[str], model: Model) -> None:
-        """Let another model answer these roles."""
-        self._prompter.delegate(roles, model)
-
-    def is_answered_by_language_model(self, role: str) -> bool:
-        """Return whether a language model answers a role, so that asking costs something."""
-        return self._prompter.is_answered_by_language_model(role)
-
-    def must_refuse(self, role: str) -> bool:
-        """Return whether the budget has nothing left for a call of this role."""
-        return self._prompter.must_refuse(role)
-
-    def record_refused(self, role: str) -> None:
-        """Record a call that was not made because the budget was spent; the report lists it."""
-        self._prompter.refused[role] += 1
-
-    @property
-    def refused_calls(self) -> Mapping[str, int]:
-        """Calls that were not made because the budget was spent, by role."""
-        return self._prompter.refused
-
     @property
     def must_write_now(self) -> bool:
         """Whether what is left of the money is only enough to write the answer."""
@@ -157,10 +123,6 @@ class RunState:
             return left == 0
         prompt = min(self._admitted_tokens, MAX_EVIDENCE_TOKENS) + PROMPT_TEXT_TOKENS
         return left <= price.cost(prompt, USUAL_REPORT_TOKENS)
-
-    def compute_prompt_budget(self, answer_tokens: int) -> tuple[int, str]:
-        """Return how many tokens a prompt may hold beside its answer, and what sets that limit."""
-        return self._prompter.compute_prompt_budget(answer_tokens)
 
     async def plan(self) -> PlanResponse:
         """Return the plan, which is asked for once. Without a usable plan, its only query is the task itself."""
@@ -217,7 +179,7 @@ class RunState:
 
     def render_notes(self) -> tuple[Note, ...]:
         """Return the memory's notes within the prompt budget; report when evidence had to be shortened."""
-        budget, why = self._prompter.compute_notes_budget()
+        budget, why = self.compute_notes_budget()
         if self._admitted_tokens <= budget:
             why = "the memory stores only part of the evidence"
         notes = self.render_memory(budget)
@@ -312,7 +274,7 @@ class RunState:
             async with self.budget.time_limit():
                 await self.memory.update(self._filter_observation(round))
                 if self.open_questions.open and self.open_questions.last_checked_round != round.index:
-                    await update_open_questions(round, self.task, self.evidence, self._memory_context)
+                    await extract_facts(round, (), self.task, self.evidence, self._memory_context)
         except TimeoutError:
             self.record_refusal(f"time ran out before round {round.index} was processed")
         return round
@@ -335,7 +297,7 @@ class RunState:
         self.follow_ups.mark_asked(earlier.asked)
         self._add_evidence(earlier.evidence)
         await self._queue_follow_ups(earlier.evidence)
-        if earlier.belief and isinstance(self.memory, RestorableMemory):
+        if earlier.belief and hasattr(self.memory, "restore"):
             self.memory.restore(earlier.belief)
         else:
             await self.memory.update(Round(0, (), earlier.evidence, earlier.evidence))
@@ -365,11 +327,6 @@ class RunState:
         return tuple(passage for passage in pages if passage.id not in self.evidence)
 
     # -- results -------------------------------------------------------------------------------------------------------
-
-    def record_failure(self, failure: Failure) -> None:
-        """Add a failure to the error log and report it."""
-        self.error_log.append(failure)
-        self.event_queue.add(Failed(failure))
 
     def record_refusal(self, reason: str) -> None:
         """Record what the memory did not accept, and why."""
@@ -403,9 +360,10 @@ class RunState:
 
     def _compare_belief(self) -> float | None:
         """Return the share of words in which the belief differs from the round before; unknown if the memory is no belief."""
-        if not isinstance(self.memory, BeliefMemory):
+        render_text = getattr(self.memory, "render_text", None)
+        if render_text is None:
             return None
-        before, self._belief_words = self._belief_words, frozenset(tokenize(self.memory.render_text()))
+        before, self._belief_words = self._belief_words, frozenset(tokenize(render_text()))
         return 1.0 - jaccard(before, self._belief_words)
 
     @property

@@ -17,7 +17,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from suffice.errors import InputError
@@ -123,7 +123,15 @@ class FindingStore:
                 "SELECT id, run, task, title, narrative, facts, score FROM findings ORDER BY id"
             ).fetchall()
         return [
-            StoredFinding(id, run, task, title, narrative, _decode_facts(facts), score)
+            StoredFinding(
+                id,
+                run,
+                task,
+                title,
+                narrative,
+                tuple(StoredFact(text, tuple(own)) for text, own in json.loads(facts)),
+                score,
+            )
             for id, run, task, title, narrative, facts, score in rows
         ]
 
@@ -179,18 +187,6 @@ def find_near_fact(finding: StoredFinding, task: str) -> StoredFact | None:
     return best if best is not None and 3 * len(stems & content_stems(best.text)) >= len(stems) > 0 else None
 
 
-def encode_finding(finding: StoredFinding) -> str:
-    """Return a finding as JSON."""
-    return json.dumps(asdict(finding), ensure_ascii=False)
-
-
-def decode_finding(encoded: str, id: int = 0) -> StoredFinding:
-    """Return the finding that ``encode_finding`` wrote."""
-    fields = json.loads(encoded)
-    facts = tuple(StoredFact(fact["text"], tuple(fact["sources"])) for fact in fields["facts"])
-    return StoredFinding(**{**fields, "id": id, "facts": facts})
-
-
 def build_finding(report: Report) -> StoredFinding | None:
     """Return the finding of a report; ``None`` if the run did not pass or the text holds a prompt injection."""
     review = report.metadata.get("review") or {}
@@ -217,10 +213,6 @@ def build_finding(report: Report) -> StoredFinding | None:
     if any(remove_injected_lines(text).removed for text in (finding.task, finding.narrative, finding.text)):
         return None
     return finding
-
-
-def _decode_facts(encoded: str) -> tuple[StoredFact, ...]:
-    return tuple(StoredFact(text, tuple(sources)) for text, sources in json.loads(encoded))
 
 
 def _strip_citations(text: str) -> str:

@@ -16,16 +16,18 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 from suffice.errors import InputError
-from suffice.events import Event, Finished, SearchStopped, Started, serialize_event
+from suffice.events import Event, Finished, SearchStopped, Started, format_time, serialize_event
 from suffice.storage.findings import FindingStore
 from suffice.storage.report_json import dumps, loads
-from suffice.types import BELIEF_KIND, Note, Passage, Place, PriorRun, Report
+from suffice.types import BELIEF_KIND, Note, Passage, PriorRun, Report
 
 LOG_FILE, RUNS_DIR = "runs.jsonl", "runs"
+UNFINISHED_DIR = "unfinished"  # Durable runs that did not end (``jobs.local``).
 EVENTS_FILE, REPORT_FILE = "events.jsonl", "report.json"
 LAST_RUN = "last"  # Names the run that started last.
 
@@ -50,9 +52,7 @@ class RunRecorder:
         self._findings = findings
         self._output_paths = [str(path.resolve()) for path in output_paths]
         self._file: TextIO | None = None
-        self._started: Started | None = None
-        self._started_at = ""
-        self._start = self._search_end = time.monotonic()
+        self._log = RunLogBuilder()
 
     def record_event(self, event: Event) -> None:
         """Write the event to the trace; a ``Finished`` event also writes the report and the line of the log."""
@@ -67,40 +67,53 @@ class RunRecorder:
             self._notify(f"the finding of this run is not stored: {error}")
 
     def _write_event(self, event: Event) -> None:
+        self._log.record_event(event)
         if isinstance(event, Started):
-            self._started, self._start = event, time.monotonic()
             folder = self._data_dir / RUNS_DIR / event.run
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
             self._file = _open_private(folder / EVENTS_FILE)
-        if self._file is None or self._started is None:
+        if self._file is None or self._log.started is None:
             return
-        line = serialize_event(event, self._started.run)
-        self._started_at = self._started_at or line["at"]
+        line = serialize_event(event, self._log.started.run)
         self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
         self._file.flush()
-        if isinstance(event, SearchStopped):
-            self._search_end = time.monotonic()
-        elif isinstance(event, Finished):
-            self._finish(event.report, self._started)
+        if isinstance(event, Finished):
+            self._file.close()
+            self._file = None
+            self._finish(event.report)
 
-    def _finish(self, report: Report, started: Started) -> None:
-        assert self._file is not None
-        self._file.close()
-        self._file = None
+    def _finish(self, report: Report) -> None:
         with _open_private(self._data_dir / RUNS_DIR / report.run / REPORT_FILE) as file:
             file.write(dumps(report))
-        durations = {"gather": self._search_end - self._start, "write": time.monotonic() - self._search_end}
-        row = build_log_row(
-            report, started, self._started_at, {name: round(seconds, 3) for name, seconds in durations.items()}
-        )
-        _append_log_row(self._data_dir, row | {"output_paths": self._output_paths})
+        _append_log_row(self._data_dir, self._log.build_row(report) | {"output_paths": self._output_paths})
         _delete_old_runs(self._data_dir / RUNS_DIR, self._max_runs)
         if self._findings is not None:
             self._findings.save(report)
 
 
-def build_log_row(report: Report, started: Started, at: str, durations: dict[str, float]) -> dict[str, Any]:
-    """Return the line of the log for a run."""
+class RunLogBuilder:
+    """Makes the line of the log for a run from its events."""
+
+    def __init__(self) -> None:
+        self.started: Started | None = None
+        self._started_at = self._search_ended_at = time.time()
+
+    def record_event(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self.started, self._started_at = event, time.time()
+        elif isinstance(event, SearchStopped):
+            self._search_ended_at = time.time()
+
+    def build_row(self, report: Report) -> dict[str, Any]:
+        """Return the line of the log when the run has ended."""
+        assert self.started is not None, "the first event of a run is Started"
+        gathered = self._search_ended_at - self._started_at
+        durations = {"gather": round(gathered, 3), "write": round(time.time() - self._search_ended_at, 3)}
+        at = format_time(datetime.fromtimestamp(self._started_at, UTC))
+        return _build_log_row(report, self.started, at, durations)
+
+
+def _build_log_row(report: Report, started: Started, at: str, durations: dict[str, float]) -> dict[str, Any]:
     usage, stop, metadata = report.usage, report.stop, report.metadata
     review = metadata.get("review") or {}
     return {
@@ -204,17 +217,19 @@ def load_prior_run(folder: Path) -> PriorRun:
 
 def build_prior_run(run: str, events: Iterable[Mapping[str, Any]]) -> PriorRun:
     """Return what a follow-up run builds on: the evidence of accepted rounds, the last belief, and the queries."""
+    from msgspec import convert
+
     task, evidence, belief, queries = "", dict[str, Passage](), tuple[Note, ...](), dict[str, None]()
     for event in events:
         if event["type"] == "started":
             task = event["task"]
         elif event["type"] == "continued":
             prior = event["earlier"]
-            evidence |= {found["id"]: _parse_passage(found) for found in prior["evidence"]}
+            evidence |= {found["id"]: convert(found, Passage) for found in prior["evidence"]}
             belief = tuple(_parse_note(note) for note in prior["belief"])
             queries |= dict.fromkeys(prior["asked"])
         elif event["type"] == "round" and event["accepted"]:
-            evidence |= {found["id"]: _parse_passage(found) for found in event["passages"] if found["new"]}
+            evidence |= {found["id"]: convert(found, Passage) for found in event["passages"] if found["new"]}
             belief = tuple(_parse_note(note) for note in event["belief"]["notes"] if note.get("kind") == BELIEF_KIND)
             queries |= dict.fromkeys(event["queries"])
     return PriorRun(run, task, tuple(evidence.values()), belief, tuple(queries))
@@ -266,26 +281,6 @@ def _list_run_dirs(folder: Path) -> list[Path]:
 def _open_private(path: Path) -> TextIO:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     return open(descriptor, "w", encoding="utf-8", errors="backslashreplace")
-
-
-def _parse_passage(found: dict[str, Any]) -> Passage:
-    place = found["place"]
-    lines = place.get("lines")
-    return Passage(
-        found["id"],
-        found["text"],
-        found["title"],
-        Place(
-            place["path"],
-            (lines[0], lines[1]) if lines else None,
-            place["page"],
-            place["record"],
-            place["exact"],
-            place.get("section"),
-        ),
-        found["kind"],
-        found["score"],
-    )
 
 
 def _parse_note(note: dict[str, Any]) -> Note:

@@ -5,6 +5,9 @@ The caller still has to escape the text for its format, such as Markdown or HTML
 
 import math
 import re
+from pathlib import Path
+
+from suffice.errors import InputError
 
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 # Control characters, and the bidi embeddings, overrides and isolates: one that is left open reorders everything after it
@@ -12,6 +15,14 @@ _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _CONTROL_CHARS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 UNKNOWN_TEXT = "–"
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file; raise ``InputError`` if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
 
 
 def replace_surrogates(text: str) -> str:

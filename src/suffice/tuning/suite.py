@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.errors import InputError
+from suffice.text.plain import read_text
 
 HELD_OUT_EVERY = 3
 
@@ -29,12 +30,8 @@ class TuningTask:
 
 def load_suite(path: Path) -> list[TuningTask]:
     """Return the tasks of a file; raise ``InputError`` for a line that is not a task."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
     rows: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip():
             continue
         try:

@@ -1,15 +1,7 @@
 """The tuning loop: baseline → proposal → evaluation → decision, until the experiments or the budget are used up.
 
-An experiment ends as one of:
-
-    kept          a significant gain on the development tasks that the held-out tasks confirm; it is the new baseline
-    no_gain       not significant, or within the noise of repeated runs
-    futile        ended early, because it could no longer become significant
-    overfit       a gain on the development tasks that the held-out tasks do not show
-    unscored      too many runs could not be scored to say anything
-
-The folder holds ``scores.jsonl`` (one line a run, so that a stopped tuning continues without paying again), ``tuning.jsonl``
-(one line an experiment) and ``best.md`` (the best text).
+docs/tuning.md says how an experiment can end. The folder holds ``scores.jsonl`` (one line a run, so that a stopped tuning
+continues without paying again), ``tuning.jsonl`` (one line an experiment) and ``best.md`` (the best text).
 """
 
 import asyncio

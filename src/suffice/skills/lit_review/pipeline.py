@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from suffice import settings
@@ -17,7 +18,7 @@ from suffice.prompts.judging import GradePaper
 from suffice.prompts.writing import Rewrite
 from suffice.report.draft import read_response
 from suffice.report.findings import find_findings
-from suffice.skills.hooks import SkillCode, SkillContext, make_answer
+from suffice.skills.hooks import SkillCode, SkillContext, escape_cell, make_answer
 from suffice.skills.lit_review.crossref import add_metadata
 from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers, list_texts
 from suffice.skills.lit_review.reading import is_accepted, list_limits, list_methods, mark_paper
@@ -129,7 +130,9 @@ class _Writer:
         found = await asyncio.to_thread(find_findings, run.task, files, nearness, embed_static, per_file=MAX_RESULTS)
         blocks = ["## Papers", _write_table(papers)]
         for paper in papers:
-            own = [self._quote(one) for one in found if one.quotations[0].passage in paper.passages]
+            own = [
+                self._make_sentence(one.quotations[0]) for one in found if one.quotations[0].passage in paper.passages
+            ]
             methods, limits = list_methods(paper, run.evidence), list_limits(paper, run.evidence)
             results = [one for one in own if one not in (*methods, *limits)]
             parts = {"Method": methods, "Result": results, "Limits": limits}
@@ -158,9 +161,6 @@ class _Writer:
         return replace(
             checked, draft=replace(review.draft, parts=parts), verdicts=(*checked.verdicts, *review.verdicts)
         )
-
-    def _quote(self, finding: Finding) -> QuotedSentence:
-        return self._make_sentence(finding.quotations[0])
 
     def _make_sentence(self, quotation: Quotation) -> QuotedSentence:
         text = " ".join(strip_markdown(quotation.text).split())
@@ -198,7 +198,7 @@ def _write_table(papers: Sequence[Paper]) -> str:
     rows = ["| Paper | Year | Cites |", "| --- | --- | --- |"]
     for paper in papers:
         cites = ", ".join(labels[key] for key in paper.cites if key in labels)
-        rows.append(f"| {' | '.join(map(_cell, (paper.title, str(paper.year or '–'), cites or '–')))} |")
+        rows.append(f"| {' | '.join(map(escape_cell, (paper.title, str(paper.year or '–'), cites or '–')))} |")
     return "\n".join(rows)
 
 
@@ -226,19 +226,11 @@ def _render(statement: Statement) -> str:
     return f"“{words}” {handle}"
 
 
-def _cell(text: str) -> str:
-    return escape_markdown(text).replace("|", "\\|")
-
-
 def _describe_marks(marks: dict[str, float]) -> str:
     """Say why a paper was left out: its mean, and the lowest mark if that decided."""
     reader = min(marks, key=marks.__getitem__)
     low = f", {marks[reader]:.1f} for {reader}" if marks[reader] < 2 else ""
-    return f"mean mark {_mean(marks):.2f}{low}"
-
-
-def _mean(marks: dict[str, float]) -> float:
-    return sum(marks.values()) / len(marks)
+    return f"mean mark {fmean(marks.values()):.2f}{low}"
 
 
 def _digest(text: str) -> str:

@@ -1,0 +1,23 @@
+"""A lock on a file that one process holds at a time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from suffice.errors import InputError
+
+
+@contextmanager
+def lock_or_refuse(path: Path, message: str) -> Iterator[None]:
+    """Hold the lock on a file; raise ``InputError`` with this message if another process has it."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, blocking=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise InputError(message) from None
+    try:
+        yield
+    finally:
+        lock.release()
