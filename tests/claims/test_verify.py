@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from suffice.answers import Draft, Paragraph, Quotation, SectionHeading
 from suffice.claims.checker import Checker
-from suffice.claims.reasons import describe_reason
+from suffice.claims.reasons import Reason, describe_reason
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
-from suffice.claims.verdict import ClaimVerdict
+from suffice.claims.verdict import ClaimVerdict, Quote
 from suffice.claims.verify import ClaimVerifier
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
@@ -148,7 +148,7 @@ def test_a_verdict_of_the_model_counts():
 def test_a_doubtful_sentence_goes_back_to_the_writer_once():
     asked = []
 
-    async def mend(doubtful, written):
+    async def mend(doubtful, draft):
         asked.append([verdict.claim.text for verdict in doubtful])
         return {verdict.claim: (build_statement("Graz lies on the river Mur [4]."),) for verdict in doubtful}
 
@@ -159,7 +159,7 @@ def test_a_doubtful_sentence_goes_back_to_the_writer_once():
 
 
 def test_a_mended_sentence_that_is_still_unsupported_is_removed():
-    async def mend(doubtful, written):
+    async def mend(doubtful, draft):
         return {verdict.claim: (build_statement("Cows sing in Bern [4]."),) for verdict in doubtful}
 
     text, checked, _ = verify(f"{BUILT} {PIGS}", mend=mend)
@@ -183,6 +183,33 @@ def test_a_run_checks_the_draft_in_one_call_and_hands_doubts_back():
     assert BUILT in report.final_answer
     assert "Paint it soon." in report.final_answer
     assert [claim.role for claim in report.claims] == ["stated", "advice"]
+
+
+def test_the_writer_mends_a_sentence_with_the_answer_around_it_and_sees_more_than_it_cites():
+    text = "The bridge is in Graz [1]. It was built by them in 1890 [1].\n\nPigs fly over it [1]."
+    script = model(reflects=[ENOUGH], drafts=[SynthesisResponse(text)])
+    doubts = (CheckedStatement(1, "stated", "[1]"), CheckedStatement(2, "contradicted", "[1]", "in 1887"))
+    script._script |= {"check_draft": [CheckDraftResponse((*doubts, CheckedStatement(3, "not_supported")))]}
+    outcome(setup(script))
+    [prompt] = [prompt for prompt in script.prompts if prompt.role == "mend"]
+    assert prompt.text.text == text.replace("It was", "(1) It was").replace("Pigs", "(2) Pigs")
+    [check, *_] = [prompt for prompt in script.prompts if prompt.role == "check_draft"]
+    for asked in (check, prompt):
+        assert [note.handles for note in asked.sources] == [("[1]",), ("[2]",)], (
+            "cited first, then what it did not cite"
+        )
+
+
+def test_joined_facts_keep_their_citation_and_get_the_other():
+    async def judge(statements):
+        quote = Quote(PASSAGES[3], 0, 10)
+        return [
+            ClaimVerdict(one, "unsupported", uncited_support=quote, reason=Reason("other_source"), role="joined")
+            for one in statements
+        ]
+
+    text, _, _ = verify("Graz lies on the Mur, and the bridge is of 1887 [1].", judge_draft=judge)
+    assert text == "Graz lies on the Mur, and the bridge is of 1887 [1] [4]."
 
 
 def test_a_draft_without_a_supported_claim_is_replaced_by_quotations():

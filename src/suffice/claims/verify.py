@@ -40,9 +40,7 @@ _PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.I
 
 JudgeDraft = Callable[[Sequence[Statement]], Awaitable[Sequence[ClaimVerdict | None]]]
 """Judges all statements of a draft at once, as a language model does; ``None`` where it gave no verdict."""
-MendStatements = Callable[
-    [Sequence[ClaimVerdict], Sequence[Statement]], Awaitable[Mapping[Statement, tuple[Statement, ...]]]
-]
+MendStatements = Callable[[Sequence[ClaimVerdict], Draft], Awaitable[Mapping[Statement, tuple[Statement, ...]]]]
 """Lets the writer mend doubtful statements of a draft; each becomes one or more others, or none."""
 
 
@@ -109,12 +107,11 @@ class ClaimVerifier:
         written = (*draft.statements, *draft.findings, *draft.recommendations, *draft.risks)
         verdicts = await self._judge(written)
         if await self._search_unsupported(verdicts.values()):
-            lacking = [verdict for verdict in verdicts.values() if _lacks_support(verdict)]
-            verdicts |= await self._look_elsewhere(lacking)
+            verdicts |= await self._judge([one for one, verdict in verdicts.items() if _lacks_support(verdict)])
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [verdict for verdict in verdicts.values() if not _is_acceptable(verdict)]
         if doubtful and self._mend is not None and not self._is_offline:
-            mended = await self._mend(doubtful, written)
+            mended = await self._mend(doubtful, draft)
             verdicts |= await self._judge([new for news in mended.values() for new in news])
         shown: dict[Statement, ClaimVerdict] = {}
         removed: dict[Statement, ClaimVerdict] = {}
@@ -234,27 +231,6 @@ class ClaimVerifier:
             self._run.evidence.add(passage)
         return len(self._run.evidence) > size
 
-    async def _look_elsewhere(self, lacking: Sequence[ClaimVerdict]) -> dict[Statement, ClaimVerdict]:
-        """Return unsupported statements with support from passages that they do not cite, where there is some.
-
-        A model saw only cited passages. The reader finds the others, and the model, if there is one, judges by them.
-        """
-        verdicts, found = {_get_statement(verdict): verdict for verdict in lacking}, dict[Statement, ClaimVerdict]()
-        for statement in verdicts:
-            cited = self._find_cited(statement)
-            others = [passage for passage in self._rank_passages(statement.text) if passage not in cited]
-            verdict = await judge_claim(statement, (), others, self._checker)
-            if verdict.support == "supported":
-                found[statement] = verdict
-        if self._judge_draft is not None and not self._is_offline:
-            recited = {statement: cite(statement, self._list_handles(verdict)) for statement, verdict in found.items()}
-            judged = await self._judge(list(recited.values()))
-            found = {one: verdict for one, verdict in found.items() if judged[recited[one]].support == "supported"}
-        for statement, verdict in found.items():
-            verdicts[statement] = replace(verdicts[statement], uncited_support=verdict.supporting[0])
-        self._cache |= {statement: (len(self._run.evidence), verdict) for statement, verdict in verdicts.items()}
-        return verdicts
-
     async def _search_query(self, query: Query) -> Hits:
         try:
             async with self._run.budget.time_limit():
@@ -281,7 +257,9 @@ class ClaimVerifier:
             return verdict.about(statement)
         if verdict.uncited_support is not None:
             moved = verdict.moved_to_support()
-            return moved.about(cite(statement, self._list_handles(moved)))
+            own = statement.handles if verdict.role == "joined" else ()  # Its other facts are in what it cites.
+            known = [handle for handle in own if self._run.evidence.find_passage(handle)]
+            return moved.about(cite(statement, [*known, *self._list_handles(moved)]))
         if self._strict:
             return None
         mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK

@@ -36,7 +36,7 @@ from suffice.prompts.judging import CheckDraft
 from suffice.prompts.writing import SelfTest
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
-from suffice.report.draft import quote_evidence, write_draft
+from suffice.report.draft import find_shown, quote_evidence, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import RankedScope, Reader, ScopeSearch, Search
@@ -349,13 +349,12 @@ class _Stages:
         handles = dict.fromkeys(handle for statement in statements for handle in statement.handles)
         passages = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
         run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
-        return await check_draft(statements, passages, run.try_ask, run.compute_prompt_budget(CheckDraft.max_tokens)[0])
+        max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
+        return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run))
 
-    async def _mend(
-        self, doubtful: Sequence[ClaimVerdict], written: Sequence[Statement]
-    ) -> Mapping[Statement, tuple[Statement, ...]]:
+    async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:
         """Let a model that writes prose mend what the check doubts."""
-        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, written)
+        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, draft)
 
     def _activate_panel(self) -> None:
         """Let three readers review the answer to a task that the plan of a language model calls complex."""
