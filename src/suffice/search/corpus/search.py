@@ -44,6 +44,7 @@ MAX_CANDIDATES = 50
 # The embedding model compares so many candidates more than are asked for: a dozen for five. Each costs one embedding, once
 # (tens of milliseconds). What it does to recall: bench/latency.md.
 EXTRA_EMBEDDED = 7
+_MIN_LANGUAGE_SHARE = 0.05  # Of the passages, from which on a language is one of the corpus.
 _EMBED_BATCH_SIZE = 1024
 MAX_RANKED = 20_000  # Passages that are ranked at once; each takes a kilobyte.
 EMBEDDED_OF_ALL = 200  # Of these the embedding model compares the best, a few seconds the first time.
@@ -243,9 +244,13 @@ class CorpusSearch:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages of the passages, that of most passages first."""
+        """The languages of the passages, that of most passages first.
+
+        A language of very few is left out: names and tables look like another language now and then.
+        """
         counts = self._index.count_languages()
-        return tuple(sorted(counts, key=lambda name: -counts[name]))
+        least = min(max(counts.values(), default=0), max(2, _MIN_LANGUAGE_SHARE * self.size))
+        return tuple(sorted((name for name in counts if counts[name] >= least), key=lambda name: -counts[name]))
 
     @property
     def embeds_remotely(self) -> bool:
