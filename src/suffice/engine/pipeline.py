@@ -20,7 +20,7 @@ from suffice.engine.bounds import RunLimits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
-from suffice.engine.read_all import describe_files, list_scope, name_foreign_languages, read_all
+from suffice.engine.read_all import DocumentOpener, describe_files, list_scope, name_foreign_languages, read_all
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError, ModelUnusable
 from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
@@ -48,7 +48,7 @@ from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
 from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.storage.findings import StoredFinding
-from suffice.types import Bounds, Breadth, Embed, Failure, Image, Notice, PriorRun, Report, Verdict
+from suffice.types import Bounds, Breadth, Embed, Failure, Image, Notice, Passage, PriorRun, Report, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
 # went into that question when a language model answered it, and nothing was done with the answer.
@@ -224,7 +224,8 @@ class _Stages:
         )
         run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
         run.survey = None if config.scope is None else Survey(config.scope)
-        self.search = self.screen(make_resilient(config.search, run.record_failure))
+        search = make_resilient(config.search, run.record_failure)
+        self.search = self.screen(search if config.documents is None else DocumentOpener(search, config.documents, run))
         self.gate = self.parts.gate or budget()
         checker = default_checker()
         has_model = is_language_model(run.model)
@@ -277,14 +278,16 @@ class _Stages:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
         # Of a survey many passages are read at once, for which the static vectors are fast enough.
         meters = build_meters(self.gate.needs, run.task, config.embed if run.survey is None else embed_static)
+        passages: tuple[Passage, ...] = ()
+        if config.reads_all and run.is_strong and documents is not None:
+            passages = await list_scope(documents, run)
         if run.is_strong and (config.reads_all or run.survey is not None):
             with suppress(TimeoutError):  # The loop then ends because the time is up.
                 async with run.budget.time_limit():
-                    await run.plan()  # It says how the answer is to be written.
+                    await run.plan(searches=not passages and run.survey is None)
             for event in run.take_events():
                 yield event
-        is_readable = config.reads_all and run.is_strong
-        if is_readable and documents is not None and (passages := await list_scope(documents, run)):
+        if passages:
             self.gate = add_budget(None, run.budget.bounds)  # Nothing is left to judge.
             async for event in read_all(run, passages, self.screen, self.gate, meters):
                 yield event

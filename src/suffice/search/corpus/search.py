@@ -129,12 +129,18 @@ class CorpusSearch:
         """The absolute paths of the files that were read, in the order of the listing; ``-`` is standard input."""
         return tuple(map(Path, self._files))
 
-    async def list_passages(self, limit: int) -> list[Passage] | None:
-        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``."""
-        return None if self.size > limit else await run_in_thread(lambda check_cancelled: self._list_passages())
+    async def list_passages(self, limit: int, file: Path | None = None) -> list[Passage] | None:
+        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``.
 
-    def _list_passages(self) -> list[Passage]:
-        entries = [self._index.get_entry(address) for address in self._index.list_addresses()]
+        With ``file`` only the first ``limit`` of that file.
+        """
+        if file is None and self.size > limit:
+            return None
+        return await run_in_thread(lambda check_cancelled: self._list_passages(limit, file))
+
+    def _list_passages(self, limit: int, file: Path | None) -> list[Passage]:
+        addresses = self._index.list_addresses(None if file is None else str(file))[:limit]
+        entries = [self._index.get_entry(address) for address in addresses]
         return self._to_passages((0.0, entry) for entry in self._order_by_file(entries))
 
     def _order_by_file(self, entries: list[IndexEntry]) -> list[IndexEntry]:
