@@ -175,6 +175,7 @@ class Revise(Prompt[SynthesisResponse]):
     response_type = SynthesisResponse
     output_format = "text"
     temperature = 0.1
+    omits_empty = True
     truncation_order = (("issues", "last"), ("notes", "first"))
 
     task: str
@@ -185,6 +186,8 @@ class Revise(Prompt[SynthesisResponse]):
     text: Note
     notes: tuple[Note, ...]
     max_tokens: int = 2500
+    lists: str = ""
+    """The headings of lists that may follow the answer."""
 
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:

@@ -33,6 +33,7 @@ from suffice.text.citations import (
     is_handle,
     split_citation_groups,
 )
+from suffice.text.languages import ENGLISH
 from suffice.text.markdown import (
     escape_markdown,
     find_headings,
@@ -74,7 +75,6 @@ _STRUCTURAL_HEADINGS = frozenset(
 _LOOKUP_VARIANTS = ("prose", "technical")
 LOOKUP_TOKENS = 800  # Tokens of an answer to a question about a fact.
 MAX_SENTENCE_SOURCES = 8  # Sources for one sentence: with more, a small model picks the wrong one (docs/writing.md).
-_LISTS = '"## Key findings", "## Recommendations", "## Risks"'
 _LEADING_NUMBER = re.compile(r"^\W*\d+[.):]?\s*")
 
 
@@ -376,7 +376,7 @@ async def draft_answer(run: RunState, notes: tuple[Note, ...], stop: Stop) -> Dr
         tuple(map(describe_notice, list_caveats(run, stop))),
         instruction=instruction.text,
         count=instruction.count,
-        lists="" if instruction.is_lookup or instruction.count else _LISTS,
+        lists=name_lists(run),
         length=str(run.length or ""),
         max_tokens=limit_output(run),
     )
@@ -395,6 +395,14 @@ async def draft_answer(run: RunState, notes: tuple[Note, ...], stop: Stop) -> Dr
     joined = _join_sections(run.outline.topics, drafts)
     # If no topic has evidence, all the evidence together may still answer the question.
     return joined if joined.parts else await _draft_whole(run, prompt)
+
+
+def name_lists(run: RunState) -> str:
+    """Return the headings of the lists that may follow the answer: none for a fact or a list, nor in another language, because
+    the headings are read back in English; the writer then has headings of its own."""
+    instruction = choose_instruction(run)
+    is_own = instruction.is_lookup or instruction.count or run.language not in (None, ENGLISH)
+    return "" if is_own else '"## Key findings", "## Recommendations", "## Risks"'
 
 
 async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:

@@ -13,6 +13,7 @@ from suffice.prompts.writing import Revise
 from suffice.report.draft import (
     choose_instruction,
     limit_output,
+    name_lists,
     read_response,
     render_draft,
     render_with_lists,
@@ -70,7 +71,8 @@ async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Dr
 def _build_prompt(run: RunState, section: str, issues: Sequence[str], text: str) -> Revise:
     instruction = choose_instruction(run).text
     notes = select_writer_notes(run)
-    return Revise(run.task, instruction, section, tuple(issues), Note(text, ()), notes, limit_output(run))
+    lists = "" if section else name_lists(run)
+    return Revise(run.task, instruction, section, tuple(issues), Note(text, ()), notes, limit_output(run), lists)
 
 
 def _group_issues(parts: Sequence[Part], issues: Sequence[str]) -> dict[DraftSection, tuple[str, ...]]:
