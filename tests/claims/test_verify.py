@@ -167,6 +167,19 @@ def test_a_mended_sentence_that_is_still_unsupported_is_removed():
     assert [verdict.claim.text for verdict in checked.removed] == ["Cows sing in Bern [4]."]
 
 
+def test_what_the_writer_takes_out_is_listed_and_a_lost_opening_is_known():
+    async def take_out(doubtful, draft):
+        return {verdict.claim: () for verdict in doubtful}
+
+    async def mend_badly(doubtful, draft):
+        return {verdict.claim: (build_statement("Cows sing in Bern [4]."),) for verdict in doubtful}
+
+    for mend in (take_out, mend_badly):
+        text, checked, _ = verify(f"{PIGS} {BUILT}", mend=mend)
+        assert (text, len(checked.removed), checked.has_lost_opening) == (BUILT, 1, True)
+    assert not verify(f"{BUILT} {PIGS}", mend=take_out)[1].has_lost_opening
+
+
 def test_a_run_checks_the_draft_in_one_call_and_hands_doubts_back():
     wrong = "The Meridian bridge was built by Halloran Works in 1890 [1]."
     script = model(reflects=[ENOUGH], drafts=[SynthesisResponse(f"{wrong} Paint it soon.")])

@@ -162,6 +162,12 @@ def test_a_free_model_has_a_bill_without_a_cost(report: Report) -> None:
     assert "$0.0000" not in f"{markdown.build_bill(cheap)}{markdown.format_usage(cheap)}".replace("under $0.0001", "")
 
 
+def test_one_number_of_queries_is_shown(report: Report) -> None:
+    """The check of claims searches too: two numbers of searches would seem to disagree."""
+    shown = markdown.render_markdown(replace(report, usage=replace(report.usage, searches=99)))
+    assert "99" not in shown.rpartition("---")[2]
+
+
 def test_a_stop_is_named_once(report: Report) -> None:
     stop = replace(report.stop, reason="read_all", gate="read_all")
     assert describe_outcome(stop, stop.rounds[-1]).startswith("stop: read_all")

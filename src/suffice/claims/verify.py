@@ -51,6 +51,8 @@ class Checked:
     draft: Draft = Draft()
     verdicts: tuple[ClaimVerdict, ...] = ()
     removed: tuple[ClaimVerdict, ...] = ()
+    has_lost_opening: bool = False
+    """Whether nothing is left of its first sentence."""
 
     @property
     def has_lost_all_claims(self) -> bool:
@@ -125,6 +127,8 @@ class ClaimVerifier:
                 else:
                     kept.append(_get_statement(settled))
                     shown[kept[-1]] = settled
+            if not mended.get(statement, (statement,)):  # The writer took it out.
+                removed[statement] = verdicts[statement]
             return tuple(kept)
 
         parts = replace_statements(draft.parts, settle, rename=self._name_subject)
@@ -132,10 +136,11 @@ class ClaimVerifier:
             tuple(new for line in lines for new in settle(line))
             for lines in (draft.findings, draft.recommendations, draft.risks)
         )
+        has_lost_opening = bool(draft.statements) and not settle(draft.statements[0])
         left = replace(draft, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
         quoted = [await self._check_quotation(quotation, draft.quotations) for quotation in draft.quotations]
         quoted += [self._judge_finding(finding) for finding in draft.listed if isinstance(finding.text, Quotation)]
-        return Checked(left, (*shown.values(), *quoted), tuple(removed.values()))
+        return Checked(left, (*shown.values(), *quoted), tuple(removed.values()), has_lost_opening)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 

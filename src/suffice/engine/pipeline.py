@@ -320,9 +320,7 @@ class _Stages:
         if draft is None:
             return await self.verifier.verify_offline(await quote_evidence(run)) if run.evidence else None
         checked = await self.verifier(draft)
-        first = draft.statements[0] if draft.statements else None
-        has_lost_opening = any(verdict.claim == first for verdict in checked.removed)
-        if draft.origin == "sentence" and has_lost_opening:
+        if draft.origin == "sentence" and checked.has_lost_opening:
             left = replace(checked.draft, origin="quoted", notices=(Notice("unsupported_draft"),))
             return replace(checked, draft=left)
         if draft.origin == "written" and checked.has_lost_all_claims:
@@ -331,7 +329,7 @@ class _Stages:
             quoted = await self.verifier(await quote_evidence(run))
             left = replace(quoted.draft, notices=(Notice("unsupported_draft"),), raw=draft.raw)
             return replace(quoted, draft=left, removed=checked.removed)
-        if has_lost_opening:
+        if checked.has_lost_opening:
             checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))
         self._activate_panel()
         return checked

@@ -82,16 +82,13 @@ def _to_line(text: str) -> str:
 
 
 def format_usage(usage: UsageSummary) -> str:
-    """Summarize in one line what the run used."""
+    """Summarize in one line what the run used. Its queries are in ``describe_search``, those for claims not counted."""
     estimated = f" (estimated for {count(usage.estimated_calls, 'call')})" if usage.estimated_calls else ""
     has_tokens = usage.input_tokens or usage.output_tokens
     tokens = f" · {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out{estimated}" if has_tokens else ""
     pages = f" · {count(usage.pages_read, 'page')} read" if usage.pages_read else ""
     cost = "" if usage.cost_usd == 0 else f" · cost {_format_cost(usage.cost_usd)}"
-    return (
-        f"{usage.model or 'no model'} · {count(usage.calls, 'call')}{tokens} · "
-        f"{count(usage.searches, 'search', 'searches')}{pages} · {usage.seconds:.1f} s{cost}"
-    )
+    return f"{usage.model or 'no model'} · {count(usage.calls, 'call')}{tokens}{pages} · {usage.seconds:.1f} s{cost}"
 
 
 def build_bill(usage: UsageSummary) -> list[list[str]]:
