@@ -16,7 +16,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from suffice.answers import Draft, Finding, Quotation, Statement, replace_statements
+from suffice.answers import Draft, Finding, Quotation, Statement
 from suffice.claims.checker import Checker
 from suffice.claims.figures import has_figure
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
@@ -106,8 +106,7 @@ class ClaimVerifier:
         return list((await self._judge(statements)).values())
 
     async def _verify(self, draft: Draft) -> Checked:
-        written = (*draft.statements, *draft.findings, *draft.recommendations, *draft.risks)
-        verdicts = await self._judge(written)
+        verdicts = await self._judge(draft.written)
         if await self._search_unsupported(verdicts.values()):
             verdicts |= await self._judge([one for one, verdict in verdicts.items() if _lacks_support(verdict)])
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
@@ -131,13 +130,8 @@ class ClaimVerifier:
                 removed[statement] = verdicts[statement]
             return tuple(kept)
 
-        parts = replace_statements(draft.parts, settle, rename=self._name_subject)
-        findings, recommendations, risks = (
-            tuple(new for line in lines for new in settle(line))
-            for lines in (draft.findings, draft.recommendations, draft.risks)
-        )
+        left = draft.replace_statements(settle, self._name_subject)
         has_lost_opening = bool(draft.statements) and not settle(draft.statements[0])
-        left = replace(draft, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
         quoted = [await self._check_quotation(quotation, draft.quotations) for quotation in draft.quotations]
         quoted += [self._judge_finding(finding) for finding in draft.listed if isinstance(finding.text, Quotation)]
         return Checked(left, (*shown.values(), *quoted), tuple(removed.values()), has_lost_opening)

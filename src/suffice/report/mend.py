@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from suffice.answers import Draft, Statement, replace_statements
+from suffice.answers import Draft, Statement
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.whole import add_nearest
@@ -57,10 +57,4 @@ def _number_doubtful(run: RunState, doubtful: Sequence[ClaimVerdict], draft: Dra
     def mark(one: Statement) -> tuple[Statement, ...]:
         return (replace(one, text=f"({numbers[one]}) {one.text}") if one in numbers else one,)
 
-    findings, recommendations, risks = (
-        tuple(new for one in lines for new in mark(one))
-        for lines in (draft.findings, draft.recommendations, draft.risks)
-    )
-    parts = replace_statements(draft.parts, mark)
-    marked = replace(draft, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
-    return render_with_lists(run, marked)
+    return render_with_lists(run, draft.replace_statements(mark))
