@@ -145,6 +145,19 @@ def test_a_verdict_of_the_model_counts():
     assert [statement.role for statement in checked.draft.statements] == ["conclusion"] * 2
 
 
+def test_the_reader_does_not_overrule_the_model_when_a_search_finds_more():
+    answers = [lambda one: ClaimVerdict(one, "unsupported", reason=Reason("not_stated")), lambda one: None]
+
+    async def judge(statements):
+        answer = answers.pop(0)
+        return [answer(one) for one in statements]
+
+    claim = "The river Mur floods the old town of Graz each spring [1]."
+    text, checked, run = verify(f"{claim}", FixtureSearch(default=[AWAY]), judge_draft=judge)
+    assert (text, len(checked.removed), answers) == ("", 1, [])
+    assert AWAY.id in run.evidence
+
+
 def test_a_doubtful_sentence_goes_back_to_the_writer_once():
     asked = []
 

@@ -153,6 +153,8 @@ class ClaimVerifier:
         if new and self._judge_draft is not None and not self._is_offline:
             by_model = await self._judge_draft(new)
         for statement, given in zip(new, by_model, strict=True):
+            if given is None and self._judge_draft is not None:  # The reader does not overrule the model.
+                _, given = self._cache.get(statement, (0, None))
             verdicts[statement] = given or await self._judge_alone(statement)
             self._cache[statement] = size, verdicts[statement]
         return {statement: verdicts[statement] for statement in dict.fromkeys(statements)}
