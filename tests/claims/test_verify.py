@@ -127,7 +127,7 @@ def test_advice_headings_and_absence_are_not_deleted():
     assert verify(answer)[0] == answer
 
 
-async def judge_nothing(statements):
+async def judge_nothing(statements, draft):
     return [None] * len(statements)
 
 
@@ -137,7 +137,7 @@ def test_what_the_model_leaves_open_the_reader_judges():
 
 
 def test_a_verdict_of_the_model_counts():
-    async def judge(statements):
+    async def judge(statements, draft):
         return [ClaimVerdict(statement, "supported", role="conclusion") for statement in statements]
 
     text, checked, _ = verify(f"{BUILT} {PIGS}", judge_draft=judge)
@@ -148,7 +148,7 @@ def test_a_verdict_of_the_model_counts():
 def test_the_reader_does_not_overrule_the_model_when_a_search_finds_more():
     answers = [lambda one: ClaimVerdict(one, "unsupported", reason=Reason("not_stated")), lambda one: None]
 
-    async def judge(statements):
+    async def judge(statements, draft):
         answer = answers.pop(0)
         return [answer(one) for one in statements]
 
@@ -206,6 +206,9 @@ def test_a_run_checks_the_draft_in_one_call_and_hands_doubts_back():
     report = outcome(setup(script))
     asked = [prompt.role for prompt in script.prompts]
     assert (asked.count("check_draft"), asked.count("mend")) == (2, 1)
+    [first, again] = [prompt for prompt in script.prompts if prompt.role == "check_draft"]
+    assert not first.draft, "its statements are the whole draft"
+    assert [note.text for note in again.draft] == [f"{BUILT} Paint it soon."], "a mended sentence is read in its place"
     assert BUILT in report.final_answer
     assert "Paint it soon." in report.final_answer
     assert [claim.role for claim in report.claims] == ["stated", "advice"]
@@ -227,7 +230,7 @@ def test_the_writer_mends_a_sentence_with_the_answer_around_it_and_sees_more_tha
 
 
 def test_joined_facts_keep_their_citation_and_get_the_other():
-    async def judge(statements):
+    async def judge(statements, draft):
         quote = Quote(PASSAGES[3], 0, 10)
         return [
             ClaimVerdict(one, "unsupported", uncited_support=quote, reason=Reason("other_source"), role="joined")

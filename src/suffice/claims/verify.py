@@ -38,8 +38,8 @@ _MIN_OTHER_ANSWER = 0.75  # Probability from which on a quotation that answers t
 _MIN_SHARED = 0.6  # Share of a quoted sentence's content words that a passage must have to be read for disagreement.
 _PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.IGNORECASE)
 
-JudgeDraft = Callable[[Sequence[Statement]], Awaitable[Sequence[ClaimVerdict | None]]]
-"""Judges all statements of a draft at once, as a language model does; ``None`` where it gave no verdict."""
+JudgeDraft = Callable[[Sequence[Statement], Draft], Awaitable[Sequence[ClaimVerdict | None]]]
+"""Judges statements of a draft at once, as a language model does; ``None`` where it gave no verdict."""
 MendStatements = Callable[[Sequence[ClaimVerdict], Draft], Awaitable[Mapping[Statement, tuple[Statement, ...]]]]
 """Lets the writer mend doubtful statements of a draft; each becomes one or more others, or none."""
 
@@ -106,14 +106,16 @@ class ClaimVerifier:
         return list((await self._judge(statements)).values())
 
     async def _verify(self, draft: Draft) -> Checked:
-        verdicts = await self._judge(draft.written)
+        verdicts = await self._judge(draft.written, draft)
         if await self._search_unsupported(verdicts.values()):
-            verdicts |= await self._judge([one for one, verdict in verdicts.items() if _lacks_support(verdict)])
+            lacking = [one for one, verdict in verdicts.items() if _lacks_support(verdict)]
+            verdicts |= await self._judge(lacking, draft)
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [verdict for verdict in verdicts.values() if not _is_acceptable(verdict)]
         if doubtful and self._mend is not None and not self._is_offline:
             mended = await self._mend(doubtful, draft)
-            verdicts |= await self._judge([new for news in mended.values() for new in news])
+            new = draft.replace_statements(lambda one: mended.get(one, (one,)))
+            verdicts |= await self._judge([one for news in mended.values() for one in news], new)
         shown: dict[Statement, ClaimVerdict] = {}
         removed: dict[Statement, ClaimVerdict] = {}
 
@@ -138,7 +140,7 @@ class ClaimVerifier:
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
-    async def _judge(self, statements: Sequence[Statement]) -> dict[Statement, ClaimVerdict]:
+    async def _judge(self, statements: Sequence[Statement], draft: Draft = Draft()) -> dict[Statement, ClaimVerdict]:
         """Return the verdict on each statement: cached ones, unless they found no support and there is new evidence."""
         size = len(self._run.evidence)
         verdicts: dict[Statement, ClaimVerdict] = {}
@@ -151,7 +153,7 @@ class ClaimVerifier:
                 verdicts[statement] = verdict
         by_model: Sequence[ClaimVerdict | None] = [None] * len(new)
         if new and self._judge_draft is not None and not self._is_offline:
-            by_model = await self._judge_draft(new)
+            by_model = await self._judge_draft(new, draft)
         for statement, given in zip(new, by_model, strict=True):
             if given is None and self._judge_draft is not None:  # The reader does not overrule the model.
                 _, given = self._cache.get(statement, (0, None))

@@ -42,17 +42,19 @@ async def check_draft(
     ask: AskDraft,
     max_tokens: int,
     others: Mapping[str, Passage] = MappingProxyType({}),
+    text: str = "",
 ) -> list[ClaimVerdict | None]:
     """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
 
     ``passages`` are those that the statements cite, by handle; ``others`` are shown too where there is room, because a
-    comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is split.
+    comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is split. ``text``
+    is the draft, if the statements are only a few of it.
     """
     groups = [
         group._replace(passages=add_nearest(statements[group.first : group.end], group.passages, others, max_tokens))
         for group in _split_by_size(statements, passages, max_tokens)
     ]
-    answers = await asyncio.gather(*(ask(_build_prompt(statements, group)) for group in groups))
+    answers = await asyncio.gather(*(ask(_build_prompt(statements, group, text)) for group in groups))
     verdicts: list[ClaimVerdict | None] = [None] * len(statements)
     for group, answer in zip(groups, answers, strict=True):
         for checked in answer.statements if answer is not None else ():
@@ -114,15 +116,18 @@ def _count_passages(passages: Mapping[str, Passage]) -> int:
     return sum(estimate_tokens(f"{handle} {one.title} {one.text}") + 1 for handle, one in passages.items())
 
 
-def _build_prompt(statements: Sequence[Checkable], group: _Group) -> CheckDraft:
+def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str) -> CheckDraft:
     numbered = tuple(
-        f"{number}. {' '.join(statement.text.split())} {' '.join(statement.handles)}".rstrip()
+        " ".join(
+            [f"{number}.", *statement.text.split(), *(one for one in statement.handles if one not in statement.text)]
+        )
         for number, statement in enumerate(statements[group.first : group.end], 1)
     )
     notes = tuple(
         Note(passage.text, (handle,), passage.title, passage.kind) for handle, passage in group.passages.items()
     )
-    return CheckDraft(numbered, notes, 200 + _TOKENS_OF_ANSWER * len(numbered))
+    draft = (Note(text, ()),) if text else ()
+    return CheckDraft(numbered, notes, draft, 200 + _TOKENS_OF_ANSWER * len(numbered))
 
 
 def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage]) -> ClaimVerdict:

@@ -36,7 +36,7 @@ from suffice.prompts.judging import CheckDraft
 from suffice.prompts.writing import SelfTest
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
-from suffice.report.draft import find_shown, quote_evidence, write_draft
+from suffice.report.draft import find_shown, quote_evidence, render_with_lists, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import RankedScope, Reader, ScopeSearch, Search
@@ -342,8 +342,11 @@ class _Stages:
         absence = await estimate_absence(self.run, documents, self.search)
         return replace(stopped, stop=replace(stopped.stop, absence=absence))
 
-    async def _judge_draft(self, statements: Sequence[Statement]) -> Sequence[ClaimVerdict | None]:
-        """Let a model that writes prose judge a whole draft; the reader judges what it leaves open."""
+    async def _judge_draft(self, statements: Sequence[Statement], draft: Draft) -> Sequence[ClaimVerdict | None]:
+        """Let a model that writes prose judge a whole draft; the reader judges what it leaves open.
+
+        Single sentences are judged with the draft around them: a pronoun says nothing alone.
+        """
         run = self.run
         if self.config.profile.style == "sentence" or run.budget.is_spent():
             return [None] * len(statements)
@@ -351,7 +354,8 @@ class _Stages:
         passages = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
         run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
         max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
-        return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run))
+        text = render_with_lists(run, draft) if len(statements) < len(set(draft.written)) else ""
+        return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run), text)
 
     async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:
         """Let a model that writes prose mend what the check doubts."""
