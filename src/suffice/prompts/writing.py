@@ -3,7 +3,7 @@
 ==================  ================  ======================================================================
 ``DraftAnswer``     ``draft.md``      the answer or one section of it (snippets: ``writing``)
 ``AnswerSentence``  ``answer.md``     the answer in one sentence, by a model too small to write more
-``Revise``          ``revise.md``     the answer or one section, without the issues that a review found
+``Revise``          ``revise.md``     the answer without the issues that a review found
 ``Mend``            ``mend.md``       sentences that the claim check doubted
 ``Rewrite``         ``rewrite.md``    a finished answer as a skill asks for it
 ``Compute``         ``compute.md``    a program for arithmetic that the answer needs
@@ -180,14 +180,12 @@ class Revise(Prompt[SynthesisResponse]):
 
     task: str
     instruction: str
-    section: str
-    """The section that ``text`` is; empty for the whole answer."""
     issues: tuple[str, ...]
     text: Note
     notes: tuple[Note, ...]
-    max_tokens: int = 2500
     lists: str = ""
     """The headings of lists that may follow the answer."""
+    max_tokens: int = 2500
 
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:
