@@ -156,6 +156,8 @@ def test_the_reader_does_not_overrule_the_model_when_a_search_finds_more():
     text, checked, run = verify(f"{claim}", FixtureSearch(default=[AWAY]), judge_draft=judge)
     assert (text, len(checked.removed), answers) == ("", 1, [])
     assert AWAY.id in run.evidence
+    text, _, _ = verify(claim, FixtureSearch(default=[AWAY]), judge_draft=judge_nothing)
+    assert text == claim.replace("[1]", "[5]"), "what the model leaves open is the reader's, also after the search"
 
 
 def test_a_doubtful_sentence_goes_back_to_the_writer_once():

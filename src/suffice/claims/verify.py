@@ -81,6 +81,7 @@ class ClaimVerifier:
         self._mend = mend
         self._is_offline = False
         self._cache: dict[Statement, tuple[int, ClaimVerdict]] = {}
+        self._by_model: dict[Statement, ClaimVerdict] = {}
         self._searched: set[str] = set()
 
     async def __call__(self, draft: Draft) -> Checked:
@@ -155,8 +156,8 @@ class ClaimVerifier:
         if new and self._judge_draft is not None and not self._is_offline:
             by_model = await self._judge_draft(new, draft)
         for statement, given in zip(new, by_model, strict=True):
-            if given is None and self._judge_draft is not None:  # The reader does not overrule the model.
-                _, given = self._cache.get(statement, (0, None))
+            if given := given or self._by_model.get(statement):  # The reader does not overrule the model.
+                self._by_model[statement] = given
             verdicts[statement] = given or await self._judge_alone(statement)
             self._cache[statement] = size, verdicts[statement]
         return {statement: verdicts[statement] for statement in dict.fromkeys(statements)}
