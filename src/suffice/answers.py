@@ -184,6 +184,24 @@ class Draft:
         return tuple(statement for part in self.parts for statement in list_statements(part))
 
     @property
+    def written(self) -> tuple[Statement, ...]:
+        """The sentences of its text and of the lists below it."""
+        return (*self.statements, *self.findings, *self.recommendations, *self.risks)
+
+    def replace_statements(
+        self,
+        mend: Callable[[Statement], tuple[Statement, ...]],
+        rename: Callable[[Statement], Statement] = lambda statement: statement,
+    ) -> "Draft":
+        """Return the draft with each statement of its text and lists replaced, as ``replace_statements`` does."""
+        findings, recommendations, risks = (
+            tuple(new for line in lines for new in mend(line))
+            for lines in (self.findings, self.recommendations, self.risks)
+        )
+        parts = replace_statements(self.parts, mend, rename)
+        return replace(self, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
+
+    @property
     def quotations(self) -> tuple[Quotation, ...]:
         """The quotations of its text, in reading order."""
         return tuple(part for part in self.parts if isinstance(part, Quotation))

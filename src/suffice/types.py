@@ -62,6 +62,11 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenDocument(Query):
+    """A request to read a whole document; ``text`` is the name that the planner was told."""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """The location of a text: lines of a file, a page of a PDF, a record of a collection, a section, or a URL.
 

@@ -124,7 +124,7 @@ def test_no_false_twin_of_a_real_draft_is_shown_unmarked(strict: bool) -> None:
                 tuple(CheckedStatement(number, "not_supported") for number, _ in enumerate(prompt.statements, 1))
             )
 
-        async def judge(statements):
+        async def judge(statements, draft):
             handles = {
                 f"[{number}]": run.evidence.find_passage(f"[{number}]") for number in range(1, len(run.evidence) + 1)
             }

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from suffice.answers import Draft, Paragraph, Quotation, SectionHeading
 from suffice.claims.checker import Checker
-from suffice.claims.reasons import describe_reason
+from suffice.claims.reasons import Reason, describe_reason
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
-from suffice.claims.verdict import ClaimVerdict
+from suffice.claims.verdict import ClaimVerdict, Quote
 from suffice.claims.verify import ClaimVerifier
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
@@ -127,7 +127,7 @@ def test_advice_headings_and_absence_are_not_deleted():
     assert verify(answer)[0] == answer
 
 
-async def judge_nothing(statements):
+async def judge_nothing(statements, draft):
     return [None] * len(statements)
 
 
@@ -137,7 +137,7 @@ def test_what_the_model_leaves_open_the_reader_judges():
 
 
 def test_a_verdict_of_the_model_counts():
-    async def judge(statements):
+    async def judge(statements, draft):
         return [ClaimVerdict(statement, "supported", role="conclusion") for statement in statements]
 
     text, checked, _ = verify(f"{BUILT} {PIGS}", judge_draft=judge)
@@ -145,10 +145,25 @@ def test_a_verdict_of_the_model_counts():
     assert [statement.role for statement in checked.draft.statements] == ["conclusion"] * 2
 
 
+def test_the_reader_does_not_overrule_the_model_when_a_search_finds_more():
+    answers = [lambda one: ClaimVerdict(one, "unsupported", reason=Reason("not_stated")), lambda one: None]
+
+    async def judge(statements, draft):
+        answer = answers.pop(0)
+        return [answer(one) for one in statements]
+
+    claim = "The river Mur floods the old town of Graz each spring [1]."
+    text, checked, run = verify(f"{claim}", FixtureSearch(default=[AWAY]), judge_draft=judge)
+    assert (text, len(checked.removed), answers) == ("", 1, [])
+    assert AWAY.id in run.evidence
+    text, _, _ = verify(claim, FixtureSearch(default=[AWAY]), judge_draft=judge_nothing)
+    assert text == claim.replace("[1]", "[5]"), "what the model leaves open is the reader's, also after the search"
+
+
 def test_a_doubtful_sentence_goes_back_to_the_writer_once():
     asked = []
 
-    async def mend(doubtful, written):
+    async def mend(doubtful, draft):
         asked.append([verdict.claim.text for verdict in doubtful])
         return {verdict.claim: (build_statement("Graz lies on the river Mur [4]."),) for verdict in doubtful}
 
@@ -159,12 +174,25 @@ def test_a_doubtful_sentence_goes_back_to_the_writer_once():
 
 
 def test_a_mended_sentence_that_is_still_unsupported_is_removed():
-    async def mend(doubtful, written):
+    async def mend(doubtful, draft):
         return {verdict.claim: (build_statement("Cows sing in Bern [4]."),) for verdict in doubtful}
 
     text, checked, _ = verify(f"{BUILT} {PIGS}", mend=mend)
     assert text == BUILT
     assert [verdict.claim.text for verdict in checked.removed] == ["Cows sing in Bern [4]."]
+
+
+def test_what_the_writer_takes_out_is_listed_and_a_lost_opening_is_known():
+    async def take_out(doubtful, draft):
+        return {verdict.claim: () for verdict in doubtful}
+
+    async def mend_badly(doubtful, draft):
+        return {verdict.claim: (build_statement("Cows sing in Bern [4]."),) for verdict in doubtful}
+
+    for mend in (take_out, mend_badly):
+        text, checked, _ = verify(f"{PIGS} {BUILT}", mend=mend)
+        assert (text, len(checked.removed), checked.has_lost_opening) == (BUILT, 1, True)
+    assert not verify(f"{BUILT} {PIGS}", mend=take_out)[1].has_lost_opening
 
 
 def test_a_run_checks_the_draft_in_one_call_and_hands_doubts_back():
@@ -180,9 +208,39 @@ def test_a_run_checks_the_draft_in_one_call_and_hands_doubts_back():
     report = outcome(setup(script))
     asked = [prompt.role for prompt in script.prompts]
     assert (asked.count("check_draft"), asked.count("mend")) == (2, 1)
+    [first, again] = [prompt for prompt in script.prompts if prompt.role == "check_draft"]
+    assert not first.draft, "its statements are the whole draft"
+    assert [note.text for note in again.draft] == [f"{BUILT} Paint it soon."], "a mended sentence is read in its place"
     assert BUILT in report.final_answer
     assert "Paint it soon." in report.final_answer
     assert [claim.role for claim in report.claims] == ["stated", "advice"]
+
+
+def test_the_writer_mends_a_sentence_with_the_answer_around_it_and_sees_more_than_it_cites():
+    text = "The bridge is in Graz [1]. It was built by them in 1890 [1].\n\nPigs fly over it [1]."
+    script = model(reflects=[ENOUGH], drafts=[SynthesisResponse(text)])
+    doubts = (CheckedStatement(1, "stated", "[1]"), CheckedStatement(2, "contradicted", "[1]", "in 1887"))
+    script._script |= {"check_draft": [CheckDraftResponse((*doubts, CheckedStatement(3, "not_supported")))]}
+    outcome(setup(script))
+    [prompt] = [prompt for prompt in script.prompts if prompt.role == "mend"]
+    assert prompt.text.text == text.replace("It was", "(1) It was").replace("Pigs", "(2) Pigs")
+    [check, *_] = [prompt for prompt in script.prompts if prompt.role == "check_draft"]
+    for asked in (check, prompt):
+        assert [note.handles for note in asked.sources] == [("[1]",), ("[2]",)], (
+            "cited first, then what it did not cite"
+        )
+
+
+def test_joined_facts_keep_their_citation_and_get_the_other():
+    async def judge(statements, draft):
+        quote = Quote(PASSAGES[3], 0, 10)
+        return [
+            ClaimVerdict(one, "unsupported", uncited_support=quote, reason=Reason("other_source"), role="joined")
+            for one in statements
+        ]
+
+    text, _, _ = verify("Graz lies on the Mur, and the bridge is of 1887 [1].", judge_draft=judge)
+    assert text == "Graz lies on the Mur, and the bridge is of 1887 [1] [4]."
 
 
 def test_a_draft_without_a_supported_claim_is_replaced_by_quotations():

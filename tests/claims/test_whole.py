@@ -15,14 +15,14 @@ BREAD = make_passage("2", "Bread is sold at Velburg on market days. It costs 4 e
 PASSAGES = {"[1]": MILL, "[2]": BREAD}
 
 
-def check(statements, *answers, max_tokens=8_000):
+def check(statements, *answers, max_tokens=8_000, passages=PASSAGES, others=()):
     prompts = []
 
     async def ask(prompt):
         prompts.append(prompt)
         return CheckDraftResponse(tuple(answers))
 
-    return asyncio.run(check_draft(statements, PASSAGES, ask, max_tokens)), prompts
+    return asyncio.run(check_draft(statements, passages, ask, max_tokens, dict(others))), prompts
 
 
 def test_a_stated_sentence_is_supported_by_the_exact_words():
@@ -90,6 +90,35 @@ def test_support_in_a_source_that_is_not_cited_is_reported_as_such():
     assert (verdict.support, verdict.reason) == ("unsupported", Reason("other_source"))
     assert verdict.uncited_support.passage is BREAD
     assert unanswered is None
+
+
+def test_a_comparison_is_checked_against_what_it_does_not_cite_too():
+    highest = Statement("Mill 1 has the most wheels of all.", ("[1]",))
+    rows = {f"[{n}]": make_passage(str(n), f"Mill {n} has {20 - n} wheels.", f"Mill {n}") for n in range(1, 11)}
+    cited = {"[1]": rows["[1]"]}
+    answer = CheckedStatement(1, "conclusion", "[2]", "Mill 2 has 18 wheels.")
+    [verdict], [prompt] = check([highest], answer, passages=cited, others=rows)
+    assert verdict.support == "supported"
+    assert [note.handles[0] for note in prompt.sources] == list(rows), "cited first, then the others, each once"
+    _, [prompt] = check([highest], max_tokens=800, passages=cited, others={"[99]": BREAD, **rows})
+    shown = [note.handles[0] for note in prompt.sources]
+    assert shown[:2] == ["[1]", "[2]"]
+    assert "[99]" not in shown, "the nearest, if not all fit"
+
+
+def test_joined_facts_may_have_one_part_in_a_source_that_is_not_cited():
+    statement = Statement("The mill of 1871 sells bread for 4 euros.", ("[1]",))
+    [verdict], _ = check([statement], CheckedStatement(1, "joined", "[2]", "It costs 4 euros."), others=PASSAGES)
+    assert (verdict.uncited_support.passage, verdict.reason) == (BREAD, Reason("other_source"))
+    [verdict], _ = check([statement], CheckedStatement(1, "stated", "[2]", "It costs 4 euros."), others=PASSAGES)
+    assert verdict.uncited_support is None, "a citation moves only to a source that has all figures"
+
+
+def test_words_that_a_cited_source_has_are_its_own_whatever_source_the_model_names():
+    twin = make_passage("3", BREAD.text, "Bread, again")
+    statement = Statement("Bread costs 4 euros.", ("[2]",))
+    [verdict], _ = check([statement], CheckedStatement(1, "stated", "[3]", "It costs 4 euros."), others={"[3]": twin})
+    assert (verdict.support, verdict.supporting[0].passage) == ("supported", BREAD)
 
 
 def test_a_long_draft_is_split_and_every_statement_is_asked_about_once_with_its_passages():

@@ -51,16 +51,54 @@ def test_what_the_user_named_is_not_replaced(ask: Callable, option: tuple[str, s
 
 
 def test_the_planner_knows_the_files(ask: Callable) -> None:
-    _, requests = ask(QUESTION)
+    _, requests = ask(QUESTION, "--strategy", "reflect")
     plan = find_prompt(requests, "plan")
     assert "forth.md (1 kB)" in plan
+    assert "give no queries" not in plan
     assert "other languages" not in plan
 
 
 def test_the_planner_knows_the_languages(ask: Callable) -> None:
-    report, requests = ask("Wann wurde die Brücke über den Forth eröffnet?")
+    report, requests = ask("Wann wurde die Brücke über den Forth eröffnet?", "--strategy", "reflect")
     assert "The documents are in other languages than the task: English." in find_prompt(requests, "plan")
     assert not any(notice["kind"] == "other_language" for notice in report["notices"])
+
+
+def test_a_document_that_the_model_opens_is_read_whole(
+    suffice: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder does not fit; the planner opens one file and the reflection another, which no query would find."""
+    words = ("girder", "kettle", *(f"item{n}" for n in range(8)))
+    for name, word in zip(("log.md", "diary.md", *(f"roll{n}.md" for n in range(8))), words, strict=True):
+        days = (f"On day {n} of the works the {word} was noted once more by the clerk." for n in range(1, 21))
+        text = "\n\n".join(f"## Day {n} of the {word}\n\n{day}" for n, day in enumerate(days, 1))
+        (tmp_path / name).write_text(f"# {name}\n\n{text}\n")
+    (tmp_path / "forth.md").write_text("# Forth Bridge\n\nThe Forth Bridge was opened in 1890.\n")
+    monkeypatch.setenv("SUFFICE_CONTEXT", "9000")
+    monkeypatch.setenv("SUFFICE_WRITER", "prose")
+    asked: list[str] = []
+
+    def answer(body: dict) -> str:
+        asked.append(role := role_of(body))
+        if role == "plan":
+            return '{"queries": [{"query": "forth bridge opened"}], "open": ["log.md", "none.md"]}'
+        if role == "reflect" and asked.count("reflect") == 1:
+            return (
+                '{"sufficient": false, "confidence": 0.2, "gaps": ["kettle"], "new_queries": [], "open": ["diary.md"]}'
+            )
+        return sensible(body)
+
+    with FakeLlm(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        result = suffice("ask", QUESTION, "--docs", tmp_path, "--json", "--no-review")
+    report = json.loads(result.out)
+    assert report["stop"]["reason"] != "read_all"
+    assert [len(record["queries"]) for record in report["stop"]["rounds"]] == [4, 1]
+    first, second = (find_prompt(server.requests[n:], "reflect") for n in (0, asked.index("reflect") + 1))
+    assert "diary.md (" in first
+    for n in range(1, 21):
+        assert f"On day {n} of the works the girder" in first
+        assert f"On day {n} of the works the kettle" in second
 
 
 def test_without_a_model_the_other_language_is_named(suffice: Callable, tmp_path: Path) -> None:

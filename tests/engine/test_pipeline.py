@@ -131,8 +131,8 @@ def test_the_review_is_in_the_trace_the_usage_and_the_report():
     assert report.final_answer == "Halloran Works built it in 1887 [1].", "a claim with an invented source is removed"
 
 
-def test_a_risk_without_a_citation_is_dropped():
-    assert reviewed(Evaluation(9, 9, 9, 9, 9, 9))[-1].report.risks == ()
+def test_a_risk_without_a_citation_is_judged_like_any_sentence():
+    assert reviewed(Evaluation(9, 9, 9, 9, 9, 9))[-1].report.risks == ("Rust.",)
 
 
 def test_the_report_names_its_writing_instruction():

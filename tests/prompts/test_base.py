@@ -27,7 +27,7 @@ PROMPTS = [
     Curate("the task at hand", ("an open question",), (NOTE,), 6),
     Compress("the task at hand", (NOTE,), (NOTE,)),
     Evaluate("the task at hand", "You doubt.", "a list", ("One",), ("[7] A page",), NOTE),
-    Revise("the task at hand", "plainly", "One", ("too short",), NOTE, (NOTE,)),
+    Revise("the task at hand", "plainly", ("too short",), NOTE, (NOTE,)),
 ]
 
 

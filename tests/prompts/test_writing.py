@@ -22,6 +22,28 @@ def test_lists_at_the_end_become_fields() -> None:
     assert (read.answer, read.key_findings) == ("Ada built it [1].", ("Ada built it [1].",))
 
 
+@pytest.mark.parametrize(
+    "section",
+    [
+        "## Recommendations\n\nThese are mine and follow from [1]:\n\n- Paint it.\n- Sell it.",
+        "## Risks\n\n| risk | source |\n| --- | --- |\n| rot | [1] |",
+        "## Known gaps\n\nNo source gives the cost.",
+    ],
+)
+def test_what_is_more_than_a_list_stays_in_the_text(section) -> None:
+    text = f"Ada built it [1].\n\n{section}"
+    assert parse_markdown_answer(text).answer == text
+
+
+def test_nothing_that_was_written_is_dropped() -> None:
+    assert parse_markdown_answer("Ada [1].\n\n## Risks\n- None of the mills burnt [2].\n- None.").risks == (
+        "None of the mills burnt [2].",
+    )
+    long = f"Ada built it{' and rebuilt it' * 10} [1]."
+    read = parse_markdown_answer(f"It is old [1].\n\nShort answer: {long}")
+    assert (read.answer, read.short_answer) == (f"It is old [1].\n\n{long}", "")
+
+
 def test_a_comment_in_code_is_not_a_heading() -> None:
     text = "Ada built it [1].\n\n```python\n# risks\nx = 1\n```"
     assert parse_markdown_answer(text).answer == text
@@ -68,7 +90,7 @@ def test_a_heading_that_states_the_answer_is_checked_like_a_sentence():
 
 
 def test_headings_of_the_prompt_are_removed_with_their_text():
-    text = "Kolbe built it [1].\n\n## How to write\n\nWrite prose.\n\n## Wheels\n\nIt has nine [1]."
+    text = "Kolbe built it [1].\n\n## Task\n\nWrite prose.\n\n## Wheels\n\nIt has nine [1]."
     assert parse_markdown_answer(text).answer == "Kolbe built it [1].\n\n## Wheels\n\nIt has nine [1]."
 
 

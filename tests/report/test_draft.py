@@ -234,6 +234,14 @@ def test_lists_are_offered_for_a_report_and_not_for_a_fact():
         assert ("## Recommendations" in model.prompts[0].render()) is offered
 
 
+def test_no_english_headings_are_asked_for_in_another_language():
+    model = ScriptedModel({"draft": [SynthesisResponse("Stein [1].")]})
+    run = make_run(model, (), task="Erkläre, wie die Brücke gebaut wurde")
+    run.language = "german"
+    asyncio.run(draft_answer(run, NOTES, STOP))
+    assert "## " not in model.prompts[0].render()
+
+
 def test_the_form_that_a_plan_chooses_beats_the_keywords():
     assert chosen("How can the company implement a strategy?").variant == "technical"
     assert chosen("How can the company implement a strategy?", form="prose").variant == "prose"

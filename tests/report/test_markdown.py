@@ -1,7 +1,7 @@
 """The report as Markdown. After an intended change, write ``render_markdown(report)`` to the golden file and read the diff."""
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from html import unescape
 from pathlib import Path
 
@@ -13,10 +13,12 @@ from markdown_it import MarkdownIt
 from suffice.claims.audit import TextAudit
 from suffice.claims.checker import default_checker
 from suffice.report import markdown
+from suffice.report.html import render_html
 from suffice.report.notices import NOTICES
+from suffice.report.timeline import describe_outcome
 from suffice.testing import WordSearch
 from suffice.text.plain import to_one_line
-from suffice.types import ClosestPassage, Excerpt, Report
+from suffice.types import ClosestPassage, Excerpt, Report, Review, ReviewRound, RoleUsage
 
 GOLDEN = Path(__file__).parent / "golden" / "report.md"
 
@@ -150,3 +152,31 @@ def test_words_that_one_passage_has_are_not_called_missing(report: Report) -> No
 def test_a_run_without_a_model_has_no_bill(report: Report) -> None:
     usage = replace(report.usage, model="extractive", input_tokens=0, output_tokens=0, cost_usd=0.0, pages_read=0)
     assert not any(word in markdown.format_usage(usage) for word in ("token", "$", "page"))
+
+
+def test_a_free_model_has_a_bill_without_a_cost(report: Report) -> None:
+    role = RoleUsage(1, 900, 80, 0.0)
+    usage = replace(report.usage, cost_usd=0.0, by_role={"draft": role})
+    assert markdown.build_bill(usage) == [["Role", "Calls", "Tokens in", "Tokens out"], ["draft", "1", "900", "80"]]
+    cheap = replace(usage, cost_usd=0.00001, by_role={"draft": replace(role, cost_usd=0.00001)})
+    assert "$0.0000" not in f"{markdown.build_bill(cheap)}{markdown.format_usage(cheap)}".replace("under $0.0001", "")
+
+
+def test_one_number_of_queries_is_shown(report: Report) -> None:
+    """The check of claims searches too: two numbers of searches would seem to disagree."""
+    shown = markdown.render_markdown(replace(report, usage=replace(report.usage, searches=99)))
+    assert "99" not in shown.rpartition("---")[2]
+
+
+def test_a_stop_is_named_once(report: Report) -> None:
+    stop = replace(report.stop, reason="read_all", gate="read_all")
+    assert describe_outcome(stop, stop.rounds[-1]).startswith("stop: read_all")
+    assert "(read_all)" not in markdown.render_markdown(replace(report, stop=stop))
+
+
+def test_a_passed_review_shows_what_it_still_found(report: Report) -> None:
+    judged = ReviewRound(1, {"depth": 8.0}, 8.2, True, ("grounded, the whole text: the figure is that of 2022",))
+    review = Review("passed", True, 8.2, 1, 7.0, (judged,))
+    reviewed = replace(report, metadata={**report.metadata, "review": asdict(review)})
+    assert "the figure is that of 2022" in markdown.render_markdown(reviewed)
+    assert "the figure is that of 2022" in render_html(reviewed)

@@ -1,4 +1,4 @@
-"""Every ending of a review, the version that it reports, and condensing a long text for the judge."""
+"""Every ending of a review, the version that it reports, and what the judge is shown of a long text."""
 
 import asyncio
 from dataclasses import replace
@@ -12,10 +12,8 @@ from suffice.answers import Draft, replace_statements
 from suffice.claims.verify import Checked
 from suffice.errors import ModelError
 from suffice.prompts.writing import SynthesisResponse
-from suffice.review.loop import condense
 from suffice.settings import ReviewRules
 from suffice.testing import ScriptedModel
-from suffice.text.markdown import find_headings
 from suffice.text.parts import parse_parts
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds
@@ -42,7 +40,7 @@ def test_a_weak_answer_is_revised_until_it_passes():
     assert case.model.prompts[1].issues[0] == "depth, “Builders”: say when"
 
 
-def test_a_long_text_is_condensed_to_fit_the_judges_context():
+def test_a_long_text_is_cut_to_fit_the_judges_context():
     class Small(ScriptedModel):
         context = 4_096
 
@@ -52,7 +50,18 @@ def test_a_long_text_is_condensed_to_fit_the_judges_context():
     assert judged.passed
     [prompt] = case.model.prompts
     assert estimate_tokens(prompt.render()) + prompt.max_tokens <= Small.context
-    assert all(f"## Part {number}\n" in prompt.render() for number in range(20))
+    assert all(f"- Part {number}\n" in prompt.render() for number in range(20))
+    assert "[…]" in prompt.text.text
+
+
+def test_a_long_text_that_fits_is_judged_whole():
+    class Large(ScriptedModel):
+        context = 32_000
+
+    long = "\n\n".join(f"## Part {number}\n\n" + "Halloran Works built it [1]. " * 60 for number in range(20))
+    case = Case([scored(9)], model_class=Large)
+    case.play(Checked(Draft(parse_parts(long))))
+    assert case.model.prompts[0].text.text == long.replace(" \n", "\n").strip()
 
 
 def test_a_review_that_never_passes_fails_after_three_rounds():
@@ -212,36 +221,3 @@ def test_the_reported_version_is_the_best_evaluated_one(scores, rounds, pass_mar
     texts = [show(FIRST), *(version(number).answer for number in range(2, 99))]
     assert show(case.review.best) == texts[case.result.kept - 1]
     assert case.result.passed == (max(composites) >= pass_mark)
-
-
-sections = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 60)), min_size=1, max_size=12)
-
-
-def make_text(sections):
-    return "\n\n".join(
-        f"{'#' * level} Part {number}\n\n" + "It is so. " * length for number, (level, length) in enumerate(sections)
-    )
-
-
-@given(sections, st.integers(200, 2000))
-def test_condensing_keeps_every_heading_and_the_end(sections, max_chars):
-    text = make_text(sections)
-    short = condense(text, max_chars)
-    assert [heading.title for heading in find_headings(short)] == [heading.title for heading in find_headings(text)]
-    assert short.endswith(text[-20:])
-    limit = max_chars + sum(heading.body_start - heading.start + 10 for heading in find_headings(text)) + 20
-    assert len(short) <= max(len(text), limit)
-    if len(text) <= max_chars:
-        assert short == text
-
-
-def test_a_condensed_text_shows_where_it_was_cut():
-    text = make_text([(2, 300), (2, 300), (2, 300)])
-    short = condense(text, 2000)
-    assert len(short) < 2300
-    assert short.count("[…]") >= 2
-
-
-def test_a_long_text_without_headings_is_condensed():
-    short = condense("word " * 2000, 1000)
-    assert len(short) <= 1100

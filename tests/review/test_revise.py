@@ -1,4 +1,4 @@
-"""A long text is revised in the sections that the issues name; the rest stays unchanged."""
+"""The draft is revised in one call, however long it is."""
 
 import asyncio
 
@@ -6,48 +6,38 @@ from suffice.answers import Draft
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts.writing import SynthesisResponse
-from suffice.review.revise import MAX_WHOLE_CHARS, revise_draft
+from suffice.review.revise import list_top_sections, revise_draft
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
 from suffice.text.parts import parse_parts, render_parts
+from suffice.text.tokens import estimate_tokens
 
-FILL = "Something that is true [1]. " * (MAX_WHOLE_CHARS // 40)
 TEXT = (
-    f"# Title\n\n## One\n\n{FILL.strip()}\n\n## Two\n\n{FILL}\n\n### Detail\n\nmore [1]\n\n## Three\n\nlast words [1]"
+    "# Title\n\n## One\n\n" + "Something that is true [1]. " * 2000 + "\n\n### Detail\n\nmore [1]\n\n## Two\n\nlast [1]"
 )
 
 
-def revise(answers, issues, text=TEXT):
+def revise(answers, text=TEXT):
     model = ScriptedModel({"revise": answers})
-    run = RunState("task", model, TrajectoryMemory, run_id="r")
+    run = RunState("Explain all of it", model, TrajectoryMemory, run_id="r")
     run.evidence.add(make_passage("p1", "Something that is true."))
-    revised = asyncio.run(revise_draft(run, Draft(parse_parts(text)), issues))
+    revised = asyncio.run(revise_draft(run, Draft(parse_parts(text)), ("depth, “One”: shallow",)))
     return (None if revised is None else render_parts(revised.parts, str)), model
 
 
-def test_only_named_sections_are_rewritten():
-    answer, model = revise(
-        [lambda prompt: SynthesisResponse(f"## Renamed\n\nbetter {prompt.section} [1]")],
-        ("depth, “Two”: shallow", "relevance, “Three”: drifts", "structure, the whole text: loose"),
-    )
-    assert answer == f"# Title\n\n## One\n\n{FILL.strip()}\n\n## Two\n\nbetter Two [1]\n\n## Three\n\nbetter Three [1]"
-    assert [prompt.section for prompt in model.prompts] == ["Two", "Three"]
-    assert model.prompts[0].issues == ("depth, “Two”: shallow", "structure, the whole text: loose")
-    assert "### Detail" in model.prompts[0].text.text
-
-
-def test_a_section_stays_if_its_revision_fails():
-    answer, _ = revise([ModelError("dizzy"), SynthesisResponse("new [1]")], ("depth, “One”: x", "depth, “Three”: y"))
-    assert answer.startswith(f"# Title\n\n## One\n\n{FILL.strip()}")
-    assert answer.endswith("## Three\n\nnew [1]")
-
-
-def test_a_long_text_without_a_named_section_is_rewritten_whole():
-    answer, model = revise([SynthesisResponse("whole [1]")], ("structure, the whole text: loose",))
+def test_a_long_text_is_revised_in_one_call_and_may_stay_as_long():
+    answer, model = revise([SynthesisResponse("whole [1]")])
     assert answer == "whole [1]"
-    assert [prompt.section for prompt in model.prompts] == [""]
+    [prompt] = model.prompts
+    assert "### Detail" in prompt.text.text
+    assert prompt.max_tokens > estimate_tokens(prompt.text.text) > 8_192
 
 
 def test_without_a_revision_the_result_is_none():
-    assert revise([ModelError("dizzy")], ("depth, “One”: x",))[0] is None
-    assert revise([SynthesisResponse(" ")], ("depth, “One”: x",), "short")[0] is None
+    assert revise([ModelError("dizzy")])[0] is None
+    assert revise([SynthesisResponse(" ")], "short")[0] is None
+
+
+def test_the_sections_that_an_issue_may_name():
+    assert list_top_sections(parse_parts(TEXT)) == ("One", "Two")
+    assert list_top_sections(parse_parts("No heading.")) == ()

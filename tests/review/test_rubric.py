@@ -1,12 +1,11 @@
 """The composite score, and the issues with their sections."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from review.conftest import scored
 
 from suffice.prompts.judging import EvaluationIssue
-from suffice.review.rubric import WEIGHTS, composite_score, find_issue_section, list_issues, median_scores, parse_scores
+from suffice.review.rubric import WEIGHTS, composite_score, list_issues, median_scores, parse_scores
 
 scores = st.fixed_dictionaries({name: st.integers(0, 10) for name in WEIGHTS})
 
@@ -56,11 +55,3 @@ def test_every_weak_dimension_gives_an_issue_with_its_section():
         "structure, the whole text: scored 7 of 10",
         "relevance, the whole text: drifts",
     )
-
-
-@pytest.mark.parametrize(
-    ("issue", "section"),
-    [("depth, “A”: short", "A"), ("depth, “A, B”: short", "A, B"), ("depth, the whole text: about A", None)],
-)
-def test_the_section_of_an_issue(issue, section):
-    assert find_issue_section(issue, ("A", "A, B")) == section

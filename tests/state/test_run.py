@@ -11,6 +11,7 @@ from suffice.meters import build_meters
 from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
 from suffice.state.snapshot import snapshot_state
+from suffice.strategies.reflect import ReflectStrategy
 from suffice.testing import ScriptedModel, make_passage, make_search_error
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds, Failure, Hits, Query, Round, Usage
@@ -73,10 +74,22 @@ def test_an_empty_plan_is_not_an_error():
     assert run.error_log == []
 
 
-def test_a_plan_is_asked_for_no_more_queries_than_are_left():
-    run, model = make_run({"plan": [PlanResponse(())]}, bounds=Bounds(queries=4))
-    asyncio.run(run.plan())
-    assert model.prompts[0].most == 4
+@pytest.mark.parametrize(("queries", "most"), [(None, 5), (4, 3), (1, 1)])
+def test_a_plan_is_asked_for_as_many_queries_as_are_run_beside_the_task(queries, most):
+    planned = tuple(PlannedQuery(f"bridge {n}") for n in range(most))
+    run, model = make_run({"plan": [PlanResponse(planned)]}, bounds=Bounds(queries=queries))
+    first = asyncio.run(ReflectStrategy().propose(run))
+    assert model.prompts[0].most == most
+    assert len(first) == (queries or most + 1)
+
+
+def test_where_everything_is_read_no_queries_are_asked_for():
+    run, model = make_run({"plan": [PlanResponse((), form="research")]})
+    run.scope_files = ("a.md (1 kB)",)
+    assert asyncio.run(run.plan(searches=False)).form == "research"
+    prompt = model.prompts[0].render()
+    assert "give no queries" in prompt
+    assert not any(words in prompt for words in ("Write up to", "a.md", "open"))
 
 
 def test_a_reflection_that_fails_is_logged_and_unknown():

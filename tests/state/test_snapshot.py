@@ -92,7 +92,7 @@ def test_the_writer_gets_the_facts_and_the_passages_behind_them():
     run = make_run({"notes": [NotesResponse(f"{FILM.text} [5]")]}, FreeformMemory, bounds=Bounds(sources=2))
     admit(run, *ASKED, FILM)
     fact, *sources = select_writer_notes(run)
-    assert (fact.kind, fact.text, fact.handles) == (BELIEF_KIND, f"{FILM.text} [5]", ("[5]",))
+    assert (fact.kind, fact.text, fact.handles) == (BELIEF_KIND, f"- {FILM.text} [5]", ())
     assert len(sources) == 2
     assert FILM.text in [note.text for note in sources]
     without = make_run({}, TrajectoryMemory, bounds=Bounds(sources=2))

@@ -16,7 +16,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from suffice.answers import Draft, Finding, Quotation, Statement, replace_statements
+from suffice.answers import Draft, Finding, Quotation, Statement
 from suffice.claims.checker import Checker
 from suffice.claims.figures import has_figure
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
@@ -38,11 +38,9 @@ _MIN_OTHER_ANSWER = 0.75  # Probability from which on a quotation that answers t
 _MIN_SHARED = 0.6  # Share of a quoted sentence's content words that a passage must have to be read for disagreement.
 _PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.IGNORECASE)
 
-JudgeDraft = Callable[[Sequence[Statement]], Awaitable[Sequence[ClaimVerdict | None]]]
-"""Judges all statements of a draft at once, as a language model does; ``None`` where it gave no verdict."""
-MendStatements = Callable[
-    [Sequence[ClaimVerdict], Sequence[Statement]], Awaitable[Mapping[Statement, tuple[Statement, ...]]]
-]
+JudgeDraft = Callable[[Sequence[Statement], Draft], Awaitable[Sequence[ClaimVerdict | None]]]
+"""Judges statements of a draft at once, as a language model does; ``None`` where it gave no verdict."""
+MendStatements = Callable[[Sequence[ClaimVerdict], Draft], Awaitable[Mapping[Statement, tuple[Statement, ...]]]]
 """Lets the writer mend doubtful statements of a draft; each becomes one or more others, or none."""
 
 
@@ -53,6 +51,8 @@ class Checked:
     draft: Draft = Draft()
     verdicts: tuple[ClaimVerdict, ...] = ()
     removed: tuple[ClaimVerdict, ...] = ()
+    has_lost_opening: bool = False
+    """Whether nothing is left of its first sentence."""
 
     @property
     def has_lost_all_claims(self) -> bool:
@@ -81,6 +81,7 @@ class ClaimVerifier:
         self._mend = mend
         self._is_offline = False
         self._cache: dict[Statement, tuple[int, ClaimVerdict]] = {}
+        self._by_model: dict[Statement, ClaimVerdict] = {}
         self._searched: set[str] = set()
 
     async def __call__(self, draft: Draft) -> Checked:
@@ -106,16 +107,16 @@ class ClaimVerifier:
         return list((await self._judge(statements)).values())
 
     async def _verify(self, draft: Draft) -> Checked:
-        written = (*draft.statements, *draft.findings, *draft.recommendations, *draft.risks)
-        verdicts = await self._judge(written)
+        verdicts = await self._judge(draft.written, draft)
         if await self._search_unsupported(verdicts.values()):
-            lacking = [verdict for verdict in verdicts.values() if _lacks_support(verdict)]
-            verdicts |= await self._look_elsewhere(lacking)
+            lacking = [one for one, verdict in verdicts.items() if _lacks_support(verdict)]
+            verdicts |= await self._judge(lacking, draft)
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [verdict for verdict in verdicts.values() if not _is_acceptable(verdict)]
         if doubtful and self._mend is not None and not self._is_offline:
-            mended = await self._mend(doubtful, written)
-            verdicts |= await self._judge([new for news in mended.values() for new in news])
+            mended = await self._mend(doubtful, draft)
+            new = draft.replace_statements(lambda one: mended.get(one, (one,)))
+            verdicts |= await self._judge([one for news in mended.values() for one in news], new)
         shown: dict[Statement, ClaimVerdict] = {}
         removed: dict[Statement, ClaimVerdict] = {}
 
@@ -128,21 +129,19 @@ class ClaimVerifier:
                 else:
                     kept.append(_get_statement(settled))
                     shown[kept[-1]] = settled
+            if not mended.get(statement, (statement,)):  # The writer took it out.
+                removed[statement] = verdicts[statement]
             return tuple(kept)
 
-        parts = replace_statements(draft.parts, settle, rename=self._name_subject)
-        findings, recommendations, risks = (
-            tuple(new for line in lines for new in settle(line))
-            for lines in (draft.findings, draft.recommendations, draft.risks)
-        )
-        left = replace(draft, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
+        left = draft.replace_statements(settle, self._name_subject)
+        has_lost_opening = bool(draft.statements) and not settle(draft.statements[0])
         quoted = [await self._check_quotation(quotation, draft.quotations) for quotation in draft.quotations]
         quoted += [self._judge_finding(finding) for finding in draft.listed if isinstance(finding.text, Quotation)]
-        return Checked(left, (*shown.values(), *quoted), tuple(removed.values()))
+        return Checked(left, (*shown.values(), *quoted), tuple(removed.values()), has_lost_opening)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
-    async def _judge(self, statements: Sequence[Statement]) -> dict[Statement, ClaimVerdict]:
+    async def _judge(self, statements: Sequence[Statement], draft: Draft = Draft()) -> dict[Statement, ClaimVerdict]:
         """Return the verdict on each statement: cached ones, unless they found no support and there is new evidence."""
         size = len(self._run.evidence)
         verdicts: dict[Statement, ClaimVerdict] = {}
@@ -155,8 +154,10 @@ class ClaimVerifier:
                 verdicts[statement] = verdict
         by_model: Sequence[ClaimVerdict | None] = [None] * len(new)
         if new and self._judge_draft is not None and not self._is_offline:
-            by_model = await self._judge_draft(new)
+            by_model = await self._judge_draft(new, draft)
         for statement, given in zip(new, by_model, strict=True):
+            if given := given or self._by_model.get(statement):  # The reader does not overrule the model.
+                self._by_model[statement] = given
             verdicts[statement] = given or await self._judge_alone(statement)
             self._cache[statement] = size, verdicts[statement]
         return {statement: verdicts[statement] for statement in dict.fromkeys(statements)}
@@ -234,27 +235,6 @@ class ClaimVerifier:
             self._run.evidence.add(passage)
         return len(self._run.evidence) > size
 
-    async def _look_elsewhere(self, lacking: Sequence[ClaimVerdict]) -> dict[Statement, ClaimVerdict]:
-        """Return unsupported statements with support from passages that they do not cite, where there is some.
-
-        A model saw only cited passages. The reader finds the others, and the model, if there is one, judges by them.
-        """
-        verdicts, found = {_get_statement(verdict): verdict for verdict in lacking}, dict[Statement, ClaimVerdict]()
-        for statement in verdicts:
-            cited = self._find_cited(statement)
-            others = [passage for passage in self._rank_passages(statement.text) if passage not in cited]
-            verdict = await judge_claim(statement, (), others, self._checker)
-            if verdict.support == "supported":
-                found[statement] = verdict
-        if self._judge_draft is not None and not self._is_offline:
-            recited = {statement: cite(statement, self._list_handles(verdict)) for statement, verdict in found.items()}
-            judged = await self._judge(list(recited.values()))
-            found = {one: verdict for one, verdict in found.items() if judged[recited[one]].support == "supported"}
-        for statement, verdict in found.items():
-            verdicts[statement] = replace(verdicts[statement], uncited_support=verdict.supporting[0])
-        self._cache |= {statement: (len(self._run.evidence), verdict) for statement, verdict in verdicts.items()}
-        return verdicts
-
     async def _search_query(self, query: Query) -> Hits:
         try:
             async with self._run.budget.time_limit():
@@ -281,7 +261,9 @@ class ClaimVerifier:
             return verdict.about(statement)
         if verdict.uncited_support is not None:
             moved = verdict.moved_to_support()
-            return moved.about(cite(statement, self._list_handles(moved)))
+            own = statement.handles if verdict.role == "joined" else ()  # Its other facts are in what it cites.
+            known = [handle for handle in own if self._run.evidence.find_passage(handle)]
+            return moved.about(cite(statement, [*known, *self._list_handles(moved)]))
         if self._strict:
             return None
         mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK

@@ -1,4 +1,5 @@
-"""Check a whole draft with a language model: all statements and their cited passages in one call, or in a few by size.
+"""Check a whole draft with a language model: all statements, their cited passages and the others in one call, or in a few by
+size.
 
 The model says what each statement is and which words decide. Statements that sources state are supported, alone or joined; a
 conclusion, advice or an absence is supported where the words that it follows from are found in a source, and unknown
@@ -8,6 +9,7 @@ facts may compute it in one step, and a conclusion may have figures of its own.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from suffice.answers import Role
@@ -18,26 +20,41 @@ from suffice.claims.verbatim import find_words
 from suffice.claims.verdict import Checkable, ClaimVerdict, Quote
 from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement
 from suffice.text.citations import parse_handle
+from suffice.text.entities import content_stems
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Passage, Reason
 
 MAX_STATEMENTS = 80  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
+_OTHER_TOKENS = (
+    1_000  # For each statement, of passages that it does not cite; a whole draft is shown nearly everything.
+)
+_MIN_OTHER_TOKENS = 4_000
 _TRUE_ROLES = ("stated", "joined")
 
 AskDraft = Callable[[CheckDraft], Awaitable[CheckDraftResponse | None]]
 
 
 async def check_draft(
-    statements: Sequence[Checkable], passages: Mapping[str, Passage], ask: AskDraft, max_tokens: int
+    statements: Sequence[Checkable],
+    passages: Mapping[str, Passage],
+    ask: AskDraft,
+    max_tokens: int,
+    others: Mapping[str, Passage] = MappingProxyType({}),
+    text: str = "",
 ) -> list[ClaimVerdict | None]:
     """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
 
-    ``passages`` are those that the statements cite, by handle. ``max_tokens`` is the longest prompt; a longer one is split.
+    ``passages`` are those that the statements cite, by handle; ``others`` are shown too where there is room, because a
+    comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is split. ``text``
+    is the draft, if the statements are only a few of it.
     """
-    groups = _split_by_size(statements, passages, max_tokens)
-    answers = await asyncio.gather(*(ask(_build_prompt(statements, group)) for group in groups))
+    groups = [
+        group._replace(passages=add_nearest(statements[group.first : group.end], group.passages, others, max_tokens))
+        for group in _split_by_size(statements, passages, max_tokens)
+    ]
+    answers = await asyncio.gather(*(ask(_build_prompt(statements, group, text)) for group in groups))
     verdicts: list[ClaimVerdict | None] = [None] * len(statements)
     for group, answer in zip(groups, answers, strict=True):
         for checked in answer.statements if answer is not None else ():
@@ -73,20 +90,44 @@ def _split_by_size(statements: Sequence[Checkable], passages: Mapping[str, Passa
     return groups
 
 
+def add_nearest(
+    statements: Sequence[Checkable], cited: Mapping[str, Passage], others: Mapping[str, Passage], max_tokens: int
+) -> dict[str, Passage]:
+    """Return the cited passages, then the others in their order; of these only the nearest if not all fit."""
+    used = _TOKENS_OF_TEXT + sum(_count_tokens(statement, {}) for statement in statements) + _count_passages(cited)
+    left = min(max_tokens - used, max(_MIN_OTHER_TOKENS, _OTHER_TOKENS * len(statements)))
+    stems = content_stems(" ".join(statement.text for statement in statements))
+    rest = {handle: passage for handle, passage in others.items() if handle not in cited}
+    shared = {handle: len(stems & content_stems(f"{one.title} {one.text}")) for handle, one in rest.items()}
+    chosen: set[str] = set()
+    for handle in sorted(rest, key=lambda handle: -shared[handle]):
+        left -= _count_passages({handle: rest[handle]})
+        if left < 0:
+            break
+        chosen.add(handle)
+    return {**cited, **{handle: passage for handle, passage in rest.items() if handle in chosen}}
+
+
 def _count_tokens(statement: Checkable, passages: Mapping[str, Passage]) -> int:
-    texts = (f"{handle} {passage.title} {passage.text}" for handle, passage in passages.items())
-    return sum(map(estimate_tokens, (statement.text, *texts)))
+    return estimate_tokens(statement.text) + _count_passages(passages)
 
 
-def _build_prompt(statements: Sequence[Checkable], group: _Group) -> CheckDraft:
+def _count_passages(passages: Mapping[str, Passage]) -> int:
+    return sum(estimate_tokens(f"{handle} {one.title} {one.text}") + 1 for handle, one in passages.items())
+
+
+def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str) -> CheckDraft:
     numbered = tuple(
-        f"{number}. {' '.join(statement.text.split())} {' '.join(statement.handles)}".rstrip()
+        " ".join(
+            [f"{number}.", *statement.text.split(), *(one for one in statement.handles if one not in statement.text)]
+        )
         for number, statement in enumerate(statements[group.first : group.end], 1)
     )
     notes = tuple(
         Note(passage.text, (handle,), passage.title, passage.kind) for handle, passage in group.passages.items()
     )
-    return CheckDraft(numbered, notes, 200 + _TOKENS_OF_ANSWER * len(numbered))
+    draft = (Note(text, ()),) if text else ()
+    return CheckDraft(numbered, notes, draft, 200 + _TOKENS_OF_ANSWER * len(numbered))
 
 
 def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage]) -> ClaimVerdict:
@@ -94,13 +135,17 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
     words = strip_claim_markup(statement.text)
     cited = [passages[handle] for handle in statement.handles if handle in passages] or list(passages.values())
     handle = parse_handle(checked.source) or ""
-    quote, is_exact = _find_quote(words, checked.words, [passages[handle]] if handle in passages else cited, passages)
+    named = [passages[handle]] if handle in passages else cited
+    quote, is_exact = _find_quote(words, checked.words, named, (*cited, *named, *passages.values()))
     quotes = (quote,) if quote is not None else ()
     if checked.role == "contradicted":
         return ClaimVerdict(
             statement, "contradicted", contradicting=quotes, reason=Reason("contradicted", note=checked.reason)
         )
     role: Role | None = None if checked.role == "not_supported" else checked.role
+    is_elsewhere = role in _TRUE_ROLES and statement.handles and quote is not None and quote.passage not in cited
+    if is_elsewhere and quote is not None:  # Joined facts may come from a cited passage too.
+        cited = [*(cited if role == "joined" else ()), quote.passage]
     texts = [f"{passage.title}\n{passage.text}" for passage in cited]
     missing = find_missing_figure(words, texts, quote.text if quote else "", may_compute=role == "joined")
     if missing and role in (None, *_TRUE_ROLES):
@@ -108,7 +153,7 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
         return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason, role=role)
     if role is None:
         return ClaimVerdict(statement, "unsupported", nearest=quote, reason=Reason("not_stated", note=checked.reason))
-    if role in _TRUE_ROLES and statement.handles and handle in passages and handle not in statement.handles:
+    if is_elsewhere:
         reason = Reason("other_source")
         return ClaimVerdict(statement, "unsupported", uncited_support=quote, reason=reason, role=role)
     if role in _TRUE_ROLES or (role != "label" and is_exact and not missing):
@@ -117,11 +162,11 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
 
 
 def _find_quote(
-    words: str, deciding: str, named: Sequence[Passage], passages: Mapping[str, Passage]
+    words: str, deciding: str, named: Sequence[Passage], passages: Sequence[Passage]
 ) -> tuple[Quote | None, bool]:
     """Return the deciding words as a quote, and whether a passage has them exactly; else the nearest sentence of ``named``."""
     wanted = deciding.strip(' "“”.…')
-    for passage in (*named, *(one for one in passages.values() if one not in named)):
+    for passage in passages:
         if wanted and (span := find_words(wanted, passage.text)):
             return Quote(passage, *span, "model"), True
     ranked = [(*row, passage) for passage in named for row in rank_sentences(deciding or words, passage)[:1]]

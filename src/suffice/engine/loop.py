@@ -21,7 +21,7 @@ from suffice.state.run import RunState
 from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.state.snapshot import complete_record, snapshot_belief, snapshot_state
 from suffice.strategies.base import PassageSelector, Strategy
-from suffice.types import Coverage, Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
+from suffice.types import Coverage, Failure, Hits, OpenDocument, Passage, Query, Round, RoundRecord, Stop, Verdict
 
 MAX_EXTRA_DEPTH = 45  # How much further down the ranking to look for passages that replace those seen before.
 MIN_SURE_CONFIDENCE = 0.8  # A reflection that is less sure does not end a search by itself.
@@ -151,7 +151,7 @@ async def _search_all(
     ]
     raw = {passage.id: passage for hits in found for passage in hits.passages[:k]}
     unseen = [
-        replace(hits, passages=tuple(passage for passage in hits.passages if passage.id not in run.evidence)[:shown])
+        replace(hits, passages=tuple(one for one in hits.passages if one.id not in run.evidence)[: _limit(hits, shown)])
         for hits in found
     ]
     new: dict[str, Passage] = {}
@@ -162,6 +162,11 @@ async def _search_all(
     round = Round(len(run.records) + 1, tuple(found), tuple(raw.values()), tuple(new.values())[:per_round])
     run.record_searches(round)
     return round
+
+
+def _limit(hits: Hits, shown: int) -> int | None:
+    """Return how many new passages a query may bring; a document that was opened brings all of its own."""
+    return None if isinstance(hits.query, OpenDocument) else shown
 
 
 async def _search_one(search: Search, query: Query, depth: int) -> Hits:

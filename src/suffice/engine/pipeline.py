@@ -20,7 +20,7 @@ from suffice.engine.bounds import RunLimits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
-from suffice.engine.read_all import describe_files, list_scope, name_foreign_languages, read_all
+from suffice.engine.read_all import DocumentOpener, describe_files, list_scope, name_foreign_languages, read_all
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError, ModelUnusable
 from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
@@ -36,7 +36,7 @@ from suffice.prompts.judging import CheckDraft
 from suffice.prompts.writing import SelfTest
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
-from suffice.report.draft import quote_evidence, write_draft
+from suffice.report.draft import find_shown, quote_evidence, render_with_lists, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import RankedScope, Reader, ScopeSearch, Search
@@ -48,7 +48,7 @@ from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
 from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.storage.findings import StoredFinding
-from suffice.types import Bounds, Breadth, Embed, Failure, Image, Notice, PriorRun, Report, Verdict
+from suffice.types import Bounds, Breadth, Embed, Failure, Image, Notice, Passage, PriorRun, Report, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
 # went into that question when a language model answered it, and nothing was done with the answer.
@@ -235,7 +235,8 @@ class _Stages:
         )
         run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
         run.survey = None if config.scope is None else Survey(config.scope)
-        self.search = self.screen(make_resilient(config.search, run.record_failure))
+        search = make_resilient(config.search, run.record_failure)
+        self.search = self.screen(search if config.documents is None else DocumentOpener(search, config.documents, run))
         self.gate = self.parts.gate or budget()
         checker = default_checker()
         has_model = is_language_model(run.model)
@@ -288,14 +289,16 @@ class _Stages:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
         # Of a survey many passages are read at once, for which the static vectors are fast enough.
         meters = build_meters(self.gate.needs, run.task, config.embed if run.survey is None else embed_static)
+        passages: tuple[Passage, ...] = ()
+        if config.reads_all and run.is_strong and documents is not None:
+            passages = await list_scope(documents, run)
         if run.is_strong and (config.reads_all or run.survey is not None):
             with suppress(TimeoutError):  # The loop then ends because the time is up.
                 async with run.budget.time_limit():
-                    await run.plan()  # It says how the answer is to be written.
+                    await run.plan(searches=not passages and run.survey is None)
             for event in run.take_events():
                 yield event
-        is_readable = config.reads_all and run.is_strong
-        if is_readable and documents is not None and (passages := await list_scope(documents, run)):
+        if passages:
             self.gate = add_budget(None, run.budget.bounds)  # Nothing is left to judge.
             async for event in read_all(run, passages, self.screen, self.gate, meters):
                 yield event
@@ -328,9 +331,7 @@ class _Stages:
         if draft is None:
             return await self.verifier.verify_offline(await quote_evidence(run)) if run.evidence else None
         checked = await self.verifier(draft)
-        first = draft.statements[0] if draft.statements else None
-        has_lost_opening = any(verdict.claim == first for verdict in checked.removed)
-        if draft.origin == "sentence" and has_lost_opening:
+        if draft.origin == "sentence" and checked.has_lost_opening:
             left = replace(checked.draft, origin="quoted", notices=(Notice("unsupported_draft"),))
             return replace(checked, draft=left)
         if draft.origin == "written" and checked.has_lost_all_claims:
@@ -339,7 +340,7 @@ class _Stages:
             quoted = await self.verifier(await quote_evidence(run))
             left = replace(quoted.draft, notices=(Notice("unsupported_draft"),), raw=draft.raw)
             return replace(quoted, draft=left, removed=checked.removed)
-        if has_lost_opening:
+        if checked.has_lost_opening:
             checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))
         self._activate_panel()
         return checked
@@ -352,21 +353,24 @@ class _Stages:
         absence = await estimate_absence(self.run, documents, self.search)
         return replace(stopped, stop=replace(stopped.stop, absence=absence))
 
-    async def _judge_draft(self, statements: Sequence[Statement]) -> Sequence[ClaimVerdict | None]:
-        """Let a model that writes prose judge a whole draft; the reader judges what it leaves open."""
+    async def _judge_draft(self, statements: Sequence[Statement], draft: Draft) -> Sequence[ClaimVerdict | None]:
+        """Let a model that writes prose judge a whole draft; the reader judges what it leaves open.
+
+        Single sentences are judged with the draft around them: a pronoun says nothing alone.
+        """
         run = self.run
         if self.config.profile.style == "sentence" or run.budget.is_spent():
             return [None] * len(statements)
         handles = dict.fromkeys(handle for statement in statements for handle in statement.handles)
         passages = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
         run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
-        return await check_draft(statements, passages, run.try_ask, run.compute_prompt_budget(CheckDraft.max_tokens)[0])
+        max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
+        text = render_with_lists(run, draft) if len(statements) < len(set(draft.written)) else ""
+        return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run), text)
 
-    async def _mend(
-        self, doubtful: Sequence[ClaimVerdict], written: Sequence[Statement]
-    ) -> Mapping[Statement, tuple[Statement, ...]]:
+    async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:
         """Let a model that writes prose mend what the check doubts."""
-        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, written)
+        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, draft)
 
     def _activate_panel(self) -> None:
         """Let three readers review the answer to a task that the plan of a language model calls complex."""

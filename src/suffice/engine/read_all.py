@@ -7,28 +7,60 @@ what was read.
 import os
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
+from pathlib import Path
 
 from suffice.engine.loop import build_stopped, judge_round
 from suffice.events import Event, Searching
 from suffice.gates.base import Gate
 from suffice.meters import MeterSet
 from suffice.search.base import ScopeSearch, Search
+from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Coverage, Hits, Passage, Query, Round, Verdict
+from suffice.types import Coverage, Failure, Hits, OpenDocument, Passage, Query, Round, Verdict
 
 MAX_PASSAGES = 2_000  # More do not fit the context of any model.
 _CONTEXT_SHARE = 0.5  # The other half is for the answer and its check.
 _NOTE_TOKENS = 12  # Tokens for the markup around a passage in the prompt.
 
 _MAX_LISTED = 300  # Files that the planner is told of.
+_OPENED_SHARE = 0.125  # Of the context, for one document; three leave room for what is searched.
 
 
 def describe_files(documents: ScopeSearch) -> tuple[str, ...]:
     """Return the files in scope for the planner, one line each: name and size."""
+    return tuple(f"{name} ({-(-path.stat().st_size // 1000):,} kB)" for name, path in name_files(documents).items())
+
+
+def name_files(documents: ScopeSearch) -> dict[str, Path]:
+    """Return the files in scope by the names that the planner is told."""
     paths = [path for path in documents.files if path.is_file()][:_MAX_LISTED]
     base = os.path.commonpath([path.parent for path in paths]) if paths else ""
-    return tuple(f"{os.path.relpath(path, base)} ({-(-path.stat().st_size // 1000):,} kB)" for path in paths)
+    return {os.path.relpath(path, base): path for path in paths}
+
+
+class DocumentOpener:
+    """A search that also reads whole documents, in order, as far as a share of the model's context goes."""
+
+    def __init__(self, search: Search, documents: ScopeSearch, run: RunState) -> None:
+        self._search = search
+        self._documents = documents
+        self._run = run
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        path = name_files(self._documents).get(query.text) if isinstance(query, OpenDocument) else None
+        if path is None:  # A name that is no file is searched for.
+            return await self._search(query, k)
+        left = (self._run.model.context or MAX_EVIDENCE_TOKENS) * _OPENED_SHARE
+        read: list[Passage] = []
+        for passage in await self._documents.list_passages(MAX_PASSAGES, path) or ():
+            left -= count_tokens([passage])
+            if left < 0:
+                why = f"{query.text} was read up to {read[-1].location}" if read else f"{query.text} was not read"
+                self._run.record_failure(Failure("search", "TooLong", f"{why}: it is too long to be read whole"))
+                break
+            read.append(passage)
+        return read
 
 
 def name_foreign_languages(documents: ScopeSearch, language: str | None) -> str:

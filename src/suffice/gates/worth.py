@@ -38,11 +38,10 @@ class WorthWeights:
 
 @dataclass(frozen=True, slots=True)
 class GainEstimate:
-    """The estimated chance, the level that gave it, and each signal's contribution to the log-odds."""
+    """The estimated chance, and the level that gave it."""
 
     p: float
     level: str
-    contributions: Mapping[str, float]
 
 
 def load_weights(path: str | None) -> WorthWeights:
@@ -77,14 +76,13 @@ def estimate_gain(readings: Readings, rounds: int, weights: WorthWeights) -> Gai
 
 def _apply_level(level: Level, known: Mapping[str, float | None]) -> GainEstimate | None:
     name, bias, weights = level
-    contributions: dict[str, float] = {}
+    z = bias
     for signal, weight in weights.items():
         value = known.get(signal)
         if value is None:
             return None
-        contributions[signal] = weight * value
-    z = bias + sum(contributions.values())
-    return GainEstimate(1 / (1 + math.exp(min(-z, 700.0))), name, contributions)
+        z += weight * value
+    return GainEstimate(1 / (1 + math.exp(min(-z, 700.0))), name)
 
 
 class worth(LeafGate):
@@ -155,10 +153,10 @@ class worth(LeafGate):
 
 
 def _explain(estimate: GainEstimate, threshold: float, is_below: bool) -> str:
-    strongest = sorted(estimate.contributions.items(), key=lambda item: -abs(item[1]))
-    weighed = ", ".join(f"{name.replace('_', ' ')} {value:+.2f}" for name, value in strongest if abs(value) >= 0.005)
-    chance = f"{estimate.p:.3f} {'<' if is_below else '≥'} {threshold:g}"
-    return f"the chance that another round brings new evidence is {chance} (log-odds: {weighed or 'none'})"
+    chance, price = (f"{100 * value:.3g} %" for value in (estimate.p, threshold))
+    return (
+        f"the chance that another round brings new evidence is {chance}, {'below' if is_below else 'at least'} {price}"
+    )
 
 
 @cache

@@ -144,14 +144,16 @@ class CheckDraftResponse:
 
 @dataclass(frozen=True)
 class CheckDraft(Prompt[CheckDraftResponse]):
-    """``statements`` are numbered and have their citations."""
+    """``statements`` are numbered and have their citations; ``draft`` is what they are from, if they are only a few of it."""
 
     role = "check_draft"
     response_type = CheckDraftResponse
-    truncation_order = (("sources", "last"),)
+    omits_empty = True
+    truncation_order = (("draft", "last"), ("sources", "last"))
 
     statements: tuple[str, ...]
     sources: tuple[Note, ...]
+    draft: tuple[Note, ...] = ()
     max_tokens: int = 2000
 
 

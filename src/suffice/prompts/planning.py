@@ -8,12 +8,15 @@
 ================  =================  ================================================================
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from suffice.prompts.base import Prompt
 from suffice.text.task_type import TaskType
-from suffice.types import Note
+from suffice.types import Note, OpenDocument, Query
+
+MAX_OPENED = 3  # Documents that a plan or a reflection may ask to read whole.
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +42,17 @@ class PlanResponse:
     """How the answer is best written: ``prose``, ``technical``, ``research`` or ``trading``; empty if the plan does not say."""
     calculates: bool | None = None
     """Whether the answer needs figures that no source states and that must be calculated; unknown if the plan does not say."""
+    open: tuple[str, ...] = ()
+    """Names of documents to read whole."""
+
+    def list_queries(self) -> list[Query]:
+        """Return what to ask, the documents to read first."""
+        return _list_queries(self.open, self.queries)
 
 
 @dataclass(frozen=True)
 class Plan(Prompt[PlanResponse]):
-    """``most`` is the limit of the queries."""
+    """``most`` is the limit of the queries; with 0 none are asked for."""
 
     role = "plan"
     response_type = PlanResponse
@@ -57,6 +66,8 @@ class Plan(Prompt[PlanResponse]):
     """The documents in scope, one line each, if they are known."""
     languages: str = ""
     """The languages of the documents, if they are not only that of the task."""
+    reading: str = ""
+    """Why no queries are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,17 @@ class ReflectionResponse:
     gaps: tuple[str, ...] = ()
     new_queries: tuple[PlannedQuery, ...] = ()
     notes: tuple[KeptNote, ...] = ()
+    open: tuple[str, ...] = ()
+    """Names of documents to read whole."""
+
+    def list_queries(self) -> list[Query]:
+        """Return what to ask next, the documents to read first."""
+        return _list_queries(self.open, self.new_queries, "close a gap")
+
+
+def _list_queries(opened: Sequence[str], queries: Sequence[PlannedQuery], intent: str = "") -> list[Query]:
+    documents = (OpenDocument(name, "read it whole") for name in opened[:MAX_OPENED])
+    return [*documents, *(Query(planned.query, planned.intent or intent) for planned in queries)]
 
 
 @dataclass(frozen=True)
@@ -84,7 +106,10 @@ class Reflect(Prompt[ReflectionResponse]):
     role = "reflect"
     response_type = ReflectionResponse
     omits_empty = True
-    truncation_order = (("asked", "first"), ("leads", "last"), ("thin", "first"), ("notes", "first"))
+    truncation_order = (
+        *(("files", "last"), ("asked", "first"), ("leads", "last"), ("thin", "first")),
+        ("notes", "first"),
+    )
     bounded_field = "new_queries"
 
     task: str
@@ -97,6 +122,8 @@ class Reflect(Prompt[ReflectionResponse]):
     """What is left of the budget, in one line."""
     kept: tuple[str, ...] = ()
     """The notes that the model has kept so far."""
+    files: tuple[str, ...] = ()
+    """The documents in scope, one line each, if they are known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 ==================  ================  ======================================================================
 ``DraftAnswer``     ``draft.md``      the answer or one section of it (snippets: ``writing``)
 ``AnswerSentence``  ``answer.md``     the answer in one sentence, by a model too small to write more
-``Revise``          ``revise.md``     the answer or one section, without the issues that a review found
+``Revise``          ``revise.md``     the answer without the issues that a review found
 ``Mend``            ``mend.md``       sentences that the claim check doubted
 ``Rewrite``         ``rewrite.md``    a finished answer as a skill asks for it
 ``Compute``         ``compute.md``    a program for arithmetic that the answer needs
@@ -27,14 +27,7 @@ from suffice.types import Note, Sufficiency
 _LIST_FIELDS = ("key_findings", "recommendations", "risks", "open_questions")
 _OPENING_HEADINGS = ("answer", "final answer", "report", "summary")
 # Words of the prompt that models repeat as headings, with text that is none of the answer.
-_ECHOED_HEADINGS = (
-    "how to write",
-    "known gaps",
-    "task",
-    "sources",
-    "noted before the search",
-    "what the reader must be told",
-)
+_ECHOED_HEADINGS = ("task", "sources")
 _ANSWER_HEADING = re.compile(r"^#+[ \t]*(?:final[ \t]+)?answer[ \t]*[:–—-][ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 _SHORT_ANSWER = re.compile(
     r"^[ \t>*_-]*+(?:line 2[ \t]*+:[ \t]*+)?short(?:[ \t]answer)?[ \t]*+\**+[ \t]*+:[ \t]*+(.*)$", re.I | re.M
@@ -53,7 +46,7 @@ _NON_ANSWER = re.compile(
     r"\W*(?:$|in\b)",
     re.IGNORECASE,
 )
-_EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)\b.{0,40}", re.IGNORECASE)
+_EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)(?: \w+)?\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +175,16 @@ class Revise(Prompt[SynthesisResponse]):
     response_type = SynthesisResponse
     output_format = "text"
     temperature = 0.1
+    omits_empty = True
     truncation_order = (("issues", "last"), ("notes", "first"))
 
     task: str
     instruction: str
-    section: str
-    """The section that ``text`` is; empty for the whole answer."""
     issues: tuple[str, ...]
     text: Note
     notes: tuple[Note, ...]
+    lists: str = ""
+    """The headings of lists that may follow the answer."""
     max_tokens: int = 2500
 
     @classmethod
@@ -219,6 +213,8 @@ class Mend(Prompt[MendResponse]):
     task: str
     doubts: tuple[str, ...]
     """The sentences, numbered, each with the reason of the doubt."""
+    text: Note
+    """The whole answer, its doubted sentences numbered."""
     sources: tuple[Note, ...]
     max_tokens: int = 2000
 
@@ -245,16 +241,17 @@ class Compute(Prompt[ComputeResponse]):
 
 
 def parse_markdown_answer(text: str) -> SynthesisResponse:
-    """Return the parts of a written answer. Only known headings at its end are taken out; other headings belong to it."""
+    """Return the parts of a written answer. Only lists under known headings at its end are taken out of it."""
     raw = text
     text, short_answer = _take_short_answer(_drop_echoes(text.strip()))
     lists: dict[str, tuple[str, ...]] = {}
     while headings := find_headings(text, bold_lines=True):
         last = headings[-1]
         name = _heading_title(last).replace(" ", "_")
-        if name not in _LIST_FIELDS or name in lists:
+        body = text[last.body_start :].strip()
+        if name not in _LIST_FIELDS or name in lists or not _is_list(body):
             break
-        lists[name] = _parse_list_items(text[last.body_start :])
+        lists[name] = _parse_list_items(body)
         text = text[: last.start].rstrip()
     if headings and headings[0].start == 0 and _heading_title(headings[0]) in _OPENING_HEADINGS:
         text = text[headings[0].body_start :].lstrip()
@@ -290,9 +287,10 @@ def _take_short_answer(text: str) -> tuple[str, str]:
     found = _SHORT_ANSWER.search(text)
     if found is None:
         return text, ""
-    rest = f"{text[: found.start()].rstrip()}\n\n{text[found.end() :].lstrip()}".strip()
     short = strip_citations(found[1]).strip(' *_"“”.')
-    return rest, "" if len(short) > _MAX_SHORT_CHARS or not short or is_non_answer(short) else short
+    own = found[1].strip() if len(short) > _MAX_SHORT_CHARS else ""  # A sentence: it stays in the text.
+    rest = "\n\n".join(filter(None, (text[: found.start()].rstrip(), own, text[found.end() :].lstrip())))
+    return rest, "" if own or is_non_answer(short) else short
 
 
 def _drop_echoes(text: str) -> str:
@@ -306,6 +304,11 @@ def _drop_echoes(text: str) -> str:
 
 def _heading_title(heading: Section) -> str:
     return heading.title.strip(" :").lower()
+
+
+def _is_list(text: str) -> bool:
+    """Whether a text is a list and nothing else, or paragraphs of which each can be an item."""
+    return has_list_marker(text) or (split_list_items(text) == text.split("\n\n") and not text.startswith(("|", "```")))
 
 
 def _parse_list_items(text: str) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from suffice.text.citations import (
     is_handle,
     split_citation_groups,
 )
+from suffice.text.languages import ENGLISH
 from suffice.text.markdown import (
     escape_markdown,
     find_headings,
@@ -58,6 +59,7 @@ NOTES_PER_SECTION = 12  # Notes that one section is written from (value of the s
 # its keywords. ``prose`` has none and suits every task.
 VARIANT_ORDER = ("trading", "technical", "research", "prose")
 
+_FACTS_TITLE = "Facts noted during the search"
 _MAX_FINDINGS = 5  # Key findings of an answer that was written in sections.
 _NOTE_MARKUP_TOKENS = 4  # Tokens for the markup around a note in the prompt.
 _TOO_FEW_SECTIONS = (
@@ -73,7 +75,6 @@ _STRUCTURAL_HEADINGS = frozenset(
 _LOOKUP_VARIANTS = ("prose", "technical")
 LOOKUP_TOKENS = 800  # Tokens of an answer to a question about a fact.
 MAX_SENTENCE_SOURCES = 8  # Sources for one sentence: with more, a small model picks the wrong one (docs/writing.md).
-_LISTS = '"## Key findings", "## Recommendations", "## Risks"'
 _LEADING_NUMBER = re.compile(r"^\W*\d+[.):]?\s*")
 
 
@@ -223,7 +224,7 @@ async def draft_sentence(run: RunState) -> Draft:
 def select_writer_notes(
     run: RunState, max_sources: int | None = None, first: frozenset[str] = frozenset()
 ) -> tuple[Note, ...]:
-    """Return the facts of the belief and the passages that fit into the writer's prompt.
+    """Return the facts of the belief in one note, and the passages that fit into the writer's prompt.
 
     Everything is shown that fits the model's context and the budget. If it does not fit, passages are ranked: pinned ones,
     those with a handle in ``first``, those that the facts come from, those most similar to the question. At most
@@ -255,7 +256,19 @@ def select_writer_notes(
         for passage in _order_by_document([passage for passage in run.evidence if passage.id in chosen])
     )
     shown = {handle for note in sources for handle in note.handles}
-    return (*(fact for fact in facts if shown.issuperset(fact.handles)), *sources)
+    noted = dict.fromkeys(_write_fact(fact) for fact in facts if shown.issuperset(fact.handles))
+    return (*([Note("\n".join(noted), (), _FACTS_TITLE, BELIEF_KIND)] if noted else ()), *sources)
+
+
+def _write_fact(fact: Note) -> str:
+    """Return a fact with the handles of its sources behind it, so that each handle heads one text only: its passage."""
+    return " ".join(["-", fact.text.strip(), *(handle for handle in fact.handles if handle not in fact.text)])
+
+
+def find_shown(run: RunState) -> dict[str, Passage]:
+    """Return the passages that the writer is shown, by handle."""
+    handles = (handle for note in select_writer_notes(run) for handle in note.handles)
+    return {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
 
 
 def _order_by_document(passages: Sequence[Passage]) -> list[Passage]:
@@ -363,7 +376,7 @@ async def draft_answer(run: RunState, notes: tuple[Note, ...], stop: Stop) -> Dr
         tuple(map(describe_notice, list_caveats(run, stop))),
         instruction=instruction.text,
         count=instruction.count,
-        lists="" if instruction.is_lookup or instruction.count else _LISTS,
+        lists=name_lists(run),
         length=str(run.length or ""),
         max_tokens=limit_output(run),
     )
@@ -382,6 +395,14 @@ async def draft_answer(run: RunState, notes: tuple[Note, ...], stop: Stop) -> Dr
     joined = _join_sections(run.outline.topics, drafts)
     # If no topic has evidence, all the evidence together may still answer the question.
     return joined if joined.parts else await _draft_whole(run, prompt)
+
+
+def name_lists(run: RunState) -> str:
+    """Return the headings of the lists that may follow the answer: none for a fact or a list, nor in another language, because
+    the headings are read back in English; the writer then has headings of its own."""
+    instruction = choose_instruction(run)
+    is_own = instruction.is_lookup or instruction.count or run.language not in (None, ENGLISH)
+    return "" if is_own else '"## Key findings", "## Recommendations", "## Risks"'
 
 
 async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:
@@ -440,9 +461,7 @@ def _deduplicate(lines: Iterable[Statement]) -> tuple[Statement, ...]:
 
 def read_response(run: RunState, response: SynthesisResponse) -> Draft:
     """Return what a model wrote as a draft: without wrapping, unknown citations, links to other places than sources, and
-    excess list items.
-
-    Findings and risks that cite nothing are removed, because they can only come from the evidence; advice may be the writer's.
+    excess list items. What cites nothing is for the claim check to judge.
     """
     instruction = choose_instruction(run)
     # An invented citation stays until the check: without it the sentence would pass for one that claims no source.
@@ -451,16 +470,8 @@ def read_response(run: RunState, response: SynthesisResponse) -> Draft:
         answer = _require_anchors(run, instruction.variant, answer)
     parts = parse_parts(answer)
     findings, recommendations, risks = (
-        tuple(
-            build_statement(line)
-            for line in (check_citations(run, line) for line in lines)
-            if may_be_own or has_citation(line)
-        )
-        for lines, may_be_own in (
-            (response.key_findings, False),
-            (response.recommendations, is_language_model(run.model)),
-            (response.risks, False),
-        )
+        tuple(build_statement(check_citations(run, line)) for line in lines)
+        for lines in (response.key_findings, response.recommendations, response.risks)
     )
     return Draft(
         trim_list_sections(parts, instruction.count) if instruction.count else parts,

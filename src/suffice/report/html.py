@@ -470,7 +470,7 @@ def _render_review(report: Report) -> str:
     review = parse_review(report)
     if review is None:
         return ""
-    issues = "" if review.passed else _render_items(_escape(issue, 400) for issue in get_open_issues(review))
+    issues = _render_items(_escape(issue, 400) for issue in get_open_issues(review))
     content = (
         f"<p>{_escape(summarize_review(review))}</p>{_render_table(build_review_table(review), 'Scores by round')}"
     )

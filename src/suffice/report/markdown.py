@@ -82,20 +82,20 @@ def _to_line(text: str) -> str:
 
 
 def format_usage(usage: UsageSummary) -> str:
-    """Summarize in one line what the run used."""
+    """Summarize in one line what the run used. Its queries are in ``describe_search``, those for claims not counted."""
     estimated = f" (estimated for {count(usage.estimated_calls, 'call')})" if usage.estimated_calls else ""
     has_tokens = usage.input_tokens or usage.output_tokens
     tokens = f" · {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out{estimated}" if has_tokens else ""
     pages = f" · {count(usage.pages_read, 'page')} read" if usage.pages_read else ""
     cost = "" if usage.cost_usd == 0 else f" · cost {_format_cost(usage.cost_usd)}"
-    return (
-        f"{usage.model or 'no model'} · {count(usage.calls, 'call')}{tokens} · "
-        f"{count(usage.searches, 'search', 'searches')}{pages} · {usage.seconds:.1f} s{cost}"
-    )
+    return f"{usage.model or 'no model'} · {count(usage.calls, 'call')}{tokens}{pages} · {usage.seconds:.1f} s{cost}"
 
 
 def build_bill(usage: UsageSummary) -> list[list[str]]:
-    """Return the bill by role: a header row, then a row per role, the most expensive first; empty if nothing was spent."""
+    """Return the bill by role: a header row, then a row per role, the most expensive first; empty if nothing was used.
+
+    A free model has no column for the cost.
+    """
     roles = {name: role for name, role in usage.by_role.items() if role.input_tokens or role.output_tokens}
     if not roles:
         return []
@@ -110,18 +110,20 @@ def build_bill(usage: UsageSummary) -> list[list[str]]:
         ]
         for name in order
     ]
-    return [["Role", "Calls", "Tokens in", "Tokens out", "Cost"], *rows]
+    columns = 4 if usage.cost_usd == 0 else 5
+    return [row[:columns] for row in (["Role", "Calls", "Tokens in", "Tokens out", "Cost"], *rows)]
 
 
 def _format_cost(usd: float | None) -> str:
-    return "unknown" if usd is None else f"${usd:.4f}"
+    if usd is None:
+        return "unknown"
+    return f"${usd:.4f}" if usd >= 0.0001 else "under $0.0001"
 
 
 def _render_bill(usage: UsageSummary) -> str:
     head, *rows = build_bill(usage) or [[]]
-    return (
-        _format_table(head, ["---", *["--:"] * 4], [[_to_line(cell) for cell in row] for row in rows]) if rows else ""
-    )
+    alignment = ["---", *["--:"] * (len(head) - 1)]
+    return _format_table(head, alignment, [[_to_line(cell) for cell in row] for row in rows]) if rows else ""
 
 
 def _render_header(report: Report) -> Iterable[str]:
@@ -290,7 +292,7 @@ def _render_review(report: Report) -> Iterable[str]:
     if rows:
         yield _format_table([_to_line(name) for name in head], ["--:"] * len(head), rows)
     issues = _format_items(map(_to_line, get_open_issues(review)))
-    if issues and not review.passed:
+    if issues:
         yield "Issues that remain:"
         yield issues
 

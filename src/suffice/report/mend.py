@@ -1,26 +1,27 @@
 """Hand the sentences that the claim check doubts back to the writer, once, with the reason and the passage."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from suffice.answers import Statement
+from suffice.answers import Draft, Statement
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict
+from suffice.claims.whole import add_nearest
 from suffice.prompts.writing import Mend
-from suffice.report.draft import check_citations
+from suffice.report.draft import check_citations, find_shown, render_with_lists
 from suffice.state.run import RunState
 from suffice.text.parts import build_statement, split_statements
 from suffice.types import Note
 
 _TOKENS_OF_ANSWER = 120  # For each sentence.
-_NEIGHBOURS = 3  # Statements before and after a doubtful one whose sources are shown with it.
 
 
 async def mend_statements(
-    run: RunState, doubtful: Sequence[ClaimVerdict], written: Sequence[Statement]
+    run: RunState, doubtful: Sequence[ClaimVerdict], draft: Draft
 ) -> Mapping[Statement, tuple[Statement, ...]]:
     """Return what the writer makes of doubtful statements; nothing for one that it takes out or does not mention.
 
-    It sees what these statements cite, and what those around them in the draft do.
+    It sees the whole draft, what these statements cite, and the nearest of what else it wrote the draft from.
     """
     if run.budget.is_spent():
         run.refused[Mend.role] += 1
@@ -31,20 +32,29 @@ async def mend_statements(
         said = f" The nearest words: “{' '.join(quote.text.split())}”" if quote is not None else ""
         note = f" ({verdict.reason.note})" if verdict.reason is not None and verdict.reason.note else ""
         doubts.append(f"{number}. {verdict.claim.text}\n   Doubted: {describe_reason(verdict.reason)}{note}.{said}")
-        place = written.index(verdict.claim) if verdict.claim in written else 0
-        near = (verdict.claim, *written[max(0, place - _NEIGHBOURS) : place + _NEIGHBOURS + 1])
-        handles.update(dict.fromkeys(handle for statement in near for handle in statement.handles))
+        handles.update(dict.fromkeys(verdict.claim.handles))
         handles.update({run.evidence.get_handle(quote.passage): None} if quote is not None else {})
-    passages = ((handle, run.evidence.find_passage(handle)) for handle in handles)
-    sources = tuple(
-        Note(passage.text, (handle,), passage.title, passage.kind)
-        for handle, passage in passages
-        if passage is not None
+    cited = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
+    answer_tokens = 200 + _TOKENS_OF_ANSWER * len(doubts)
+    shown = add_nearest(
+        [verdict.claim for verdict in doubtful], cited, find_shown(run), run.compute_prompt_budget(answer_tokens)[0]
     )
-    answer = await run.try_ask(Mend(run.task, tuple(doubts), sources, 200 + _TOKENS_OF_ANSWER * len(doubts)))
+    sources = tuple(Note(one.text, (handle,), one.title, one.kind) for handle, one in shown.items())
+    text = Note(_number_doubtful(run, doubtful, draft), ())
+    answer = await run.try_ask(Mend(run.task, tuple(doubts), text, sources, answer_tokens))
     texts = {} if answer is None else {one.number: one.text for one in answer.sentences}
     return {
         verdict.claim: tuple(map(build_statement, split_statements(check_citations(run, texts[number]))))
         for number, verdict in enumerate(doubtful, 1)
         if number in texts and isinstance(verdict.claim, Statement)
     }
+
+
+def _number_doubtful(run: RunState, doubtful: Sequence[ClaimVerdict], draft: Draft) -> str:
+    """Return the draft as Markdown, its doubtful statements with their numbers."""
+    numbers = {verdict.claim: number for number, verdict in enumerate(doubtful, 1)}
+
+    def mark(one: Statement) -> tuple[Statement, ...]:
+        return (replace(one, text=f"({numbers[one]}) {one.text}") if one in numbers else one,)
+
+    return render_with_lists(run, draft.replace_statements(mark))

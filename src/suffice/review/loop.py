@@ -23,11 +23,10 @@ from suffice.claims.verify import Checked
 from suffice.prompts.base import load_snippet
 from suffice.prompts.judging import Evaluate, Evaluation
 from suffice.report.draft import get_task_type, render_with_lists
-from suffice.review.revise import find_top_sections, revise_draft
+from suffice.review.revise import list_top_sections, revise_draft
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
 from suffice.settings import ReviewRules
 from suffice.state.run import RunState
-from suffice.text.markdown import find_headings
 from suffice.text.sentences import split_sentences
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Review, ReviewRound
@@ -37,8 +36,6 @@ VerifyClaims = Callable[[Draft], Awaitable[Checked]]
 
 JUDGE_READER = "judge"
 PANEL_READERS = ("practitioner", "critic", "newcomer")
-MAX_REVIEW_CHARS = 24_000  # Characters, about 6,000 tokens. A shorter text is evaluated whole.
-_TAIL_SHARE = 0.25  # Share of a condensed text that its end gets, where conclusions stand.
 _TOKEN_MARGIN = 200  # Tokens for the description of the reader and a reminder.
 _ELLIPSIS = " […]"
 _REMINDER = "Your last evaluation could not be read. Give all six scores as numbers from 0 to 10."
@@ -134,7 +131,7 @@ class ReviewLoop:
 
     async def _evaluate(self, number: int, text: Checked, rules: ReviewRules) -> ReviewRound:
         readers = PANEL_READERS if rules.panel else (JUDGE_READER,)
-        sections = tuple(section.title for section in find_top_sections(text.draft.parts))
+        sections = list_top_sections(text.draft.parts)
         prompt = Evaluate(
             task=self._run.task,
             reader="",
@@ -145,8 +142,8 @@ class ReviewLoop:
         )
         tokens_left = self._run.compute_prompt_budget(prompt.max_tokens)[0]
         tokens_left -= estimate_tokens(prompt.render()) + _TOKEN_MARGIN
-        max_chars = max(0, min(MAX_REVIEW_CHARS, 4 * tokens_left))
-        prompt = replace(prompt, text=Note(condense(render_with_lists(self._run, text.draft), max_chars), ()))
+        shown = _truncate_to_sentences(render_with_lists(self._run, text.draft), max(0, 4 * tokens_left))
+        prompt = replace(prompt, text=Note(shown, ()))
         prompts = [replace(prompt, reader=load_snippet(f"readers/{reader}")) for reader in readers]
         answers = await asyncio.gather(*map(self._ask_reader, prompts))
         evaluations = [answer for answer in answers if answer is not None]
@@ -160,8 +157,7 @@ class ReviewLoop:
 
     def _list_cited_sources(self, draft: Draft) -> tuple[str, ...]:
         """Return what the draft cites, one line each."""
-        written = (*draft.statements, *draft.findings, *draft.recommendations, *draft.risks)
-        handles = dict.fromkeys(handle for statement in written for handle in statement.handles)
+        handles = dict.fromkeys(handle for statement in draft.written for handle in statement.handles)
         cited = ((handle, self._run.evidence.find_passage(handle)) for handle in handles)
         return tuple(f"{handle} {passage.title}" for handle, passage in cited if passage is not None)
 
@@ -188,28 +184,6 @@ class ReviewLoop:
                 return await work
         except TimeoutError:
             return None
-
-
-def condense(text: str, max_chars: int = MAX_REVIEW_CHARS) -> str:
-    """Shorten each section to whole sentences, so that the text has about ``max_chars`` characters.
-
-    The end of the text stays whole. Headings are never dropped, so a text with many headings may be longer.
-    """
-    if len(text) <= max_chars:
-        return text
-    tail_start = len(text) - int(max_chars * _TAIL_SHARE)
-    # A heading that is cut here becomes whole again when the parts are joined, because headings are not shortened.
-    head, tail = text[:tail_start], text[tail_start:]
-    headings = find_headings(head)
-    sections = [(0, 0, headings[0].start if headings else len(head))]
-    sections += [(heading.start, heading.body_start, heading.end) for heading in headings]
-    chars_left = max(0, max_chars - len(tail) - sum(body - start for start, body, _ in sections))
-    shortened = []
-    for sections_left, (start, body, end) in zip(range(len(sections), 0, -1), sections, strict=True):
-        sentences = _truncate_to_sentences(head[body:end], chars_left // sections_left)
-        chars_left = max(0, chars_left - len(sentences))
-        shortened.append(head[start:body] + sentences)
-    return "".join(shortened) + tail
 
 
 def _truncate_to_sentences(text: str, max_chars: int) -> str:

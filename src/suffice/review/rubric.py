@@ -65,13 +65,6 @@ def list_issues(
     return tuple(dict.fromkeys(line for dimension in weakest_first for line in by_dimension[dimension]))[:_MAX_ISSUES]
 
 
-def find_issue_section(issue: str, sections: Sequence[str]) -> str | None:
-    """Return the section that an issue names; ``None`` if it is about the whole text."""
-    location = issue.partition(", ")[2]
-    longest_first = sorted(sections, key=len, reverse=True)
-    return next((title for title in longest_first if location.startswith(f"“{title}”")), None)
-
-
 def _format_section(name: str, sections: Sequence[str]) -> str:
     """Return the quoted title of the section that a reader named; the whole text if there is no such section."""
     key = " ".join(name.strip().lstrip("#").split()).lower()

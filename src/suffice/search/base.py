@@ -54,8 +54,11 @@ class ScopeSearch(Protocol):
         """The languages of the passages, that of most passages first."""
         ...
 
-    async def list_passages(self, limit: int) -> list[Passage] | None:
-        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``."""
+    async def list_passages(self, limit: int, file: Path | None = None) -> list[Passage] | None:
+        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``.
+
+        With ``file`` only the first ``limit`` of that file.
+        """
         ...
 
     async def rank_all(self, question: str) -> RankedScope | None:

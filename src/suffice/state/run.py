@@ -31,12 +31,13 @@ from suffice.text.entities import content_stems
 from suffice.text.tokens import estimate_tokens, jaccard, tokenize
 from suffice.types import Bounds, Breadth, Embed, Failure, Note, Passage, PriorRun, Query, Readings, Round, RoundRecord
 
-MAX_PLAN_QUERIES = 6  # A plan has three to six queries. Value of the source system, see docs/sources.md.
+MAX_PLAN_QUERIES = 5  # With the task itself six, the value of the source system, see docs/sources.md.
 MAX_GAP_QUERIES = 3  # Queries that a reflection may propose; a strong model names more that are worth asking.
 MAX_STRONG_GAP_QUERIES = 5
 DEFAULT_REPORT_TOKENS = 8_192  # The longest report. Value of the source system, see docs/sources.md.
 USUAL_REPORT_TOKENS = 1_500  # Tokens of a written report, for which the money limit keeps a share.
 PROMPT_TEXT_TOKENS = 800  # Tokens of the writer's prompt besides the evidence.
+_NO_QUERIES = "Everything in scope is read at once: give no queries."
 RECENT_QUERIES = 30  # Queries that a prompt lists, so that its length does not grow with the rounds.
 
 
@@ -124,18 +125,23 @@ class RunState(Prompter):
         prompt = min(self._admitted_tokens, MAX_EVIDENCE_TOKENS) + PROMPT_TEXT_TOKENS
         return left <= price.cost(prompt, USUAL_REPORT_TOKENS)
 
-    async def plan(self) -> PlanResponse:
-        """Return the plan, which is asked for once. Without a usable plan, its only query is the task itself."""
+    async def plan(self, *, searches: bool = True) -> PlanResponse:
+        """Return the plan, which is asked for once. Without a usable plan, its only query is the task itself.
+
+        Without ``searches`` everything in scope is read, and the plan only says how the answer is to be written.
+        """
         if self.current_plan is None:
-            limit = min(MAX_PLAN_QUERIES, self.budget.queries_left or MAX_PLAN_QUERIES)
-            plan = await self.try_ask(Plan(self.task, limit, self.scope_files, self.scope_languages)) or PlanResponse(
-                ()
-            )
+            limit = MAX_PLAN_QUERIES
+            if self.budget.queries_left is not None:  # One of them is the task itself.
+                limit = max(1, min(limit, self.budget.queries_left - 1))
+            prompt = Plan(self.task, limit, self.scope_files, self.scope_languages)
+            if not searches:
+                prompt = Plan(self.task, 0, reading=_NO_QUERIES)
+            plan = await self.try_ask(prompt) or PlanResponse(())
             if not plan.queries:
                 plan = replace(plan, queries=(PlannedQuery(self.task, "the task itself"),))
             self.current_plan = plan
-            queries = tuple(Query(planned.query, planned.intent) for planned in plan.queries)
-            self.event_queue.add(Planned(queries, plan.complexity, self.budget.tokens_left))
+            self.event_queue.add(Planned(tuple(plan.list_queries()), plan.complexity, self.budget.tokens_left))
         return self.current_plan
 
     async def reflect(self) -> ReflectionResponse | None:
@@ -156,6 +162,7 @@ class RunState(Prompter):
             limit,
             self.describe_budget_left(),
             tuple(f"{note.fact} {note.source}".strip() for note in self.kept_notes.values()),
+            self.scope_files,
         )
         self.reflection = await self.try_ask(prompt)
         if self.reflection is None:
@@ -356,7 +363,7 @@ class RunState(Prompter):
         """Return how many new queries a strong model names for its gaps; unknown if it was not asked."""
         if not self.is_strong or self._reflected_round != self._admitted_rounds or self.reflection is None:
             return None
-        return float(len(self.filter_new_queries([Query(new.query) for new in self.reflection.new_queries])))
+        return float(len(self.filter_new_queries(self.reflection.list_queries())))
 
     def _compare_belief(self) -> float | None:
         """Return the share of words in which the belief differs from the round before; unknown if the memory is no belief."""

@@ -18,8 +18,6 @@ from suffice.types import Embed, Failure, Hits, Note, Passage, Query, Round, Rou
 
 A = TypeVar("A")
 
-MAX_FIRST_QUERIES = 6  # Queries of a first round. Value of the source system, see docs/sources.md.
-
 
 class RunView(Protocol):
     """What a strategy may use of a run; nothing else.
@@ -174,5 +172,4 @@ class PassageSelector(Protocol):
 
 def list_first_queries(task: str, plan: PlanResponse) -> list[Query]:
     """Return the queries of the first round: the question itself, which finds more than a plan alone, then the plan's."""
-    planned = [Query(query.query, query.intent) for query in plan.queries]
-    return [Query(task, "the question itself"), *planned][:MAX_FIRST_QUERIES]
+    return [Query(task, "the question itself"), *plan.list_queries()]

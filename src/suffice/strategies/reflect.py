@@ -14,7 +14,6 @@ class ReflectStrategy:
         if not run.records:
             return run.filter_new_queries(list_first_queries(run.task, await run.plan()))
         reflection = await run.reflect()
-        proposed = reflection.new_queries if reflection is not None else ()
-        queries = [Query(new.query, new.intent or "close a gap") for new in proposed]
+        queries = reflection.list_queries() if reflection is not None else []
         # If the reflection failed or has nothing new, follow what was found.
         return run.filter_new_queries(queries) or run.propose_follow_ups(1)

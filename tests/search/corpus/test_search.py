@@ -289,6 +289,14 @@ def test_embedding_ahead_costs_only_what_is_new(tmp_path: Path) -> None:
     assert stages[-1] == ("embedding", 41, 41)
 
 
+def test_a_stray_passage_is_not_a_language_of_the_corpus(tmp_path: Path) -> None:
+    english = {f"e{n}": f"The {n} boats of the old harbour are painted in the spring." for n in range(7)}
+    german = {f"g{n}": f"Die {n} Boote im alten Hafen werden im Frühling gestrichen." for n in range(4)}
+    corpus = opened(records(tmp_path / "c.jsonl", **english, **german, menu="Le Bar de la Mer et la Table de la Plage"))
+    assert corpus._index.count_languages()["french"] == 1
+    assert corpus.languages == ("english", "german")
+
+
 def test_a_language_that_the_embedder_does_not_know_is_ranked_by_words(tmp_path: Path) -> None:
     texts = {f"p{n}": f"Der Reiher Nummer {n} wartet am Fluss, und die Fische sind im Wasser." for n in range(9)}
     docs = records(tmp_path / "c.jsonl", **texts, best="Die Häuser der Stadt stehen am Fluss und im Tal.")

@@ -37,7 +37,7 @@ _MIN_STEP_SHARE = 0.25  # Of the best step's probability.
 
 
 def plan_queries(prompt: Plan) -> PlanResponse:
-    """Plan the whole question as a query, and for a comparison one more query for each named thing.
+    """Plan the whole question as a query, which is not counted, and for a comparison one more query for each named thing.
 
     The whole question is the best single query; its parts alone find less, except where each compared thing has pages of its
     own. A question for a setting, an instruction, a list or a number is asked by its words alone as well: what answers it
@@ -55,7 +55,7 @@ def plan_queries(prompt: Plan) -> PlanResponse:
         wording = " ".join(facet.text for facet in parts)
         queries.append(PlannedQuery(f"{wording} {_KEYWORD_KINDS[question.kind]}".strip(), "the words of the question"))
     kind, count = classify_task(prompt.task), parse_item_count(prompt.task)
-    return PlanResponse(tuple(queries[: prompt.most]), _classify_complexity(len(parts[:6])), kind, count)
+    return PlanResponse(tuple(queries[: prompt.most + 1]), _classify_complexity(len(parts[:6])), kind, count)
 
 
 def _classify_complexity(parts: int) -> Literal["simple", "standard", "deep"]:

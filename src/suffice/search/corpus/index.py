@@ -151,13 +151,16 @@ class BM25Index:
         ranked = sorted(zip(orders, hits, strict=True), key=lambda item: (-item[1][0], item[0]))
         return [hit for _, hit in ranked[:limit]]
 
-    def list_addresses(self) -> list["tantivy.DocAddress"]:
-        """Return the addresses of all entries, in an order that does not change on a rebuild."""
+    def list_addresses(self, file: str | None = None) -> list["tantivy.DocAddress"]:
+        """Return the addresses of all entries, or of those of a file, in an order that does not change on a rebuild."""
         import tantivy
 
+        query = tantivy.Query.all_query()
+        if file is not None:
+            query = tantivy.Query.term_query(self._schema, "file", file, "basic")
         with translate_tantivy_errors():
             hits = self._searcher.search(
-                tantivy.Query.all_query(), max(1, self.size), False, order_by_field="order", order=tantivy.Order.Asc
+                query, max(1, self.size), False, order_by_field="order", order=tantivy.Order.Asc
             ).hits
         return [address for _, address in hits]
 

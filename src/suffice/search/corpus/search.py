@@ -45,6 +45,7 @@ _MAX_WEIGHED = 400  # Passages whose words count when their meaning makes them c
 # The embedding model compares so many candidates more than are asked for: two dozen for five. Each costs two or three
 # embeddings, once (ten milliseconds each). What it does to recall: bench/answers.md.
 EXTRA_EMBEDDED = 19
+_MIN_LANGUAGE_SHARE = 0.05  # Of the passages, from which on a language is one of the corpus.
 _EMBED_BATCH_SIZE = 1024
 MAX_RANKED = 20_000  # Passages that are ranked at once; each takes a kilobyte.
 EMBEDDED_OF_ALL = 200  # Of these the embedding model compares the best, a few seconds the first time.
@@ -130,12 +131,18 @@ class CorpusSearch:
         """The absolute paths of the files that were read, in the order of the listing; ``-`` is standard input."""
         return tuple(map(Path, self._files))
 
-    async def list_passages(self, limit: int) -> list[Passage] | None:
-        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``."""
-        return None if self.size > limit else await run_in_thread(lambda check_cancelled: self._list_passages())
+    async def list_passages(self, limit: int, file: Path | None = None) -> list[Passage] | None:
+        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``.
 
-    def _list_passages(self) -> list[Passage]:
-        entries = [self._index.get_entry(address) for address in self._index.list_addresses()]
+        With ``file`` only the first ``limit`` of that file.
+        """
+        if file is None and self.size > limit:
+            return None
+        return await run_in_thread(lambda check_cancelled: self._list_passages(limit, file))
+
+    def _list_passages(self, limit: int, file: Path | None) -> list[Passage]:
+        addresses = self._index.list_addresses(None if file is None else str(file))[:limit]
+        entries = [self._index.get_entry(address) for address in addresses]
         return self._to_passages((0.0, entry) for entry in self._order_by_file(entries))
 
     def _order_by_file(self, entries: list[IndexEntry]) -> list[IndexEntry]:
@@ -262,9 +269,13 @@ class CorpusSearch:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages of the passages, that of most passages first."""
+        """The languages of the passages, that of most passages first.
+
+        A language of very few is left out: names and tables look like another language now and then.
+        """
         counts = self._index.count_languages()
-        return tuple(sorted(counts, key=lambda name: -counts[name]))
+        least = min(max(counts.values(), default=0), max(2, _MIN_LANGUAGE_SHARE * self.size))
+        return tuple(sorted((name for name in counts if counts[name] >= least), key=lambda name: -counts[name]))
 
     @property
     def embeds_remotely(self) -> bool:
