@@ -34,6 +34,7 @@ RST = [
     (".. note:: Mind this\n   and that.\n\n   And more.", "Note: Mind this\nand that.\n\nAnd more."),
     (".. warning::\n\n   Mind this.", "Warning:\n\nMind this."),
     (".. versionadded:: 3.2\n\nText.", "Added in version 3.2.\n\nText."),
+    (".. version-added:: 3.2\n\nText.", "Added in version 3.2.\n\nText."),
     (".. versionchanged:: 3.2\n   It moved.\n\nText.", "Changed in version 3.2:\nIt moved.\n\nText."),
     (".. deprecated:: 4.0 Use x.", "Deprecated since version 4.0: Use x."),
     ("As here::\n\n    x = 1\n\n    y\n\nText.", "As here:\n```\nx = 1\n\ny\n```\nText."),

@@ -35,10 +35,10 @@ _LEAD_INS = {
         "admonition topic sidebar tab group-tab tab-item dropdown card details rubric centered".split(), ""
     ),
     "seealso": "See also",
-    "versionadded": "Added in version",
-    "versionchanged": "Changed in version",
-    "deprecated": "Deprecated since version",
-    "versionremoved": "Removed in version",
+    **dict.fromkeys(("versionadded", "version-added"), "Added in version"),
+    **dict.fromkeys(("versionchanged", "version-changed"), "Changed in version"),
+    **dict.fromkeys(("deprecated", "version-deprecated"), "Deprecated since version"),
+    **dict.fromkeys(("versionremoved", "version-removed"), "Removed in version"),
 }
 DROPPED_DIRECTIVES = frozenset(
     """index toctree contents include literalinclude raw meta highlight default-role role sectionauthor moduleauthor
