@@ -28,7 +28,8 @@ def test_a_new_text_of_a_known_page_supports_a_claim() -> None:
     search = FixtureSearch({TASK: [snippet(OPENING)]}, default=[snippet(PAINT, f"{URL}?utm_source=x")])
     writer = model(reflects=[ENOUGH], drafts=[SynthesisResponse(f"{OPENING} [1] {PAINT} [1]")])
     checked = CheckedStatement(1, "stated", "[1]", OPENING), CheckedStatement(2, "not_supported")
-    writer._script |= {"check_draft": [CheckDraftResponse(checked)]}
+    again = CheckedStatement(1, "stated", "[2]", PAINT)
+    writer._script |= {"check_draft": [CheckDraftResponse(checked), CheckDraftResponse((again,))]}
     report = outcome(setup(writer, search))
     assert f"{OPENING} [1] {PAINT[:-1]} [1]." in report.final_answer
     assert [(source.id, source.url) for source in report.sources] == [("[1]", URL)]

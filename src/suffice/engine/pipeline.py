@@ -187,13 +187,14 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
             task.uncancel()  # After the first interruption, what was found is still reported.
         stopped = stages.stop(Verdict("user", True, "cancelled", ""))
         yield stopped
-        if draft is not None and checked is None:
-            checked = await stages.verifier.verify_offline(draft)
+        if checked is None and run.evidence:
+            checked = await stages.verifier.verify_offline(draft or await quote_evidence(run))
     except ModelUnusable as error:  # A dead server, a refused key, an unknown name.
         fault = Failure("model", type(error).__name__, str(error))
         run.record_failure(fault)
-        stopped = stopped or stages.stop(Verdict("model", True, "model_unavailable", str(error)))
-        yield stopped
+        if stopped is None:
+            stopped = stages.stop(Verdict("model", True, "model_unavailable", str(error)))
+            yield stopped
         if checked is None and run.evidence:
             checked = await stages.verifier.verify_offline(await quote_evidence(run))
     except ModelError as error:  # Of the embedding server: failures of the language model are handled inside the run.
@@ -418,7 +419,7 @@ class _Stages:
         self._apply_style()
 
     def _apply_style(self) -> None:
-        """Leave out what small models are of no use for: their plans find less than the question, and they cannot review."""
+        """Say whether the model is strong, and leave out what small ones are of no use for: planning and reviewing."""
         profile = self.config.profile
         profile.apply_style()
         self.run.is_strong = profile.style == "prose"

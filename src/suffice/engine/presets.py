@@ -39,13 +39,13 @@ PRESETS = {
     "reflect": Preset("reflect", "trajectory", "sufficiency"),
     # The quality floor is part of the gate, so that the loop, a replay and `explain` agree.
     "saturate": Preset("saturate", "rolling", "saturation.after(2).epsilon(0.15).floor(1800)", Bounds(rounds=5)),
-    "predicates": Preset("predicates", "freeform", "predicates | exhaustion"),
+    "predicates": Preset("predicates", "freeform", "predicates | exhaustion", alpha=0.5),
     "outline": Preset("outline", "trajectory", "gain"),
     "survey": Preset("survey", "trajectory", "coverage"),
     "ircot": Preset("ircot", "trajectory", None, _limit_rounds(10), alpha=0.9),
-    "react": Preset("react", "trajectory", None, _limit_rounds(7)),
-    "memgpt": Preset("memgpt", "trajectory", None, _limit_rounds(12)),
-    "iterretgen": Preset("iterretgen", "trajectory", "fixed(4)", _limit_rounds(4)),
+    "react": Preset("react", "trajectory", None, _limit_rounds(7), alpha=0.5),
+    "memgpt": Preset("memgpt", "trajectory", None, _limit_rounds(12), alpha=0.5),
+    "iterretgen": Preset("iterretgen", "trajectory", "fixed(4)", _limit_rounds(4), alpha=0.5),
 }
 
 

@@ -28,7 +28,6 @@ HARNESSES = ("ircot", "react", "memgpt", "iterretgen")
 NO_GATE = "none"
 DEFAULT_K = 5
 DEFAULT_LIMITS = "10/6"
-PAPER_ALPHA = 0.5  # Weight of words of the harnesses that name none.
 PRESET_EXPERIMENTS: dict[str, dict[str, Any]] = {
     "belief": {"harness": HARNESSES, "memory": tuple(CONDITIONS), "gate": (NO_GATE, "exhaustion")},
     "gates": {
@@ -170,7 +169,8 @@ class Experiment:
 def get_default_alpha(harness: str) -> float:
     """Return the harness's own weight of words in search."""
     alpha = PRESETS[harness].alpha
-    return PAPER_ALPHA if alpha is None else alpha
+    assert alpha is not None, "every harness has its source's weight"
+    return alpha
 
 
 def parse_limits(text: str) -> BeliefLimits:

@@ -131,7 +131,7 @@ _SOURCE_LIST_HEADINGS = frozenset("sources|source list|references|bibliography|w
 # Sections that state nothing about the world: lists of sources, and what our own report says about itself.
 _NON_CLAIM_HEADINGS = _SOURCE_LIST_HEADINGS | {
     *("further reading", "open questions", "why it stopped", "searches with few results", "closest passages"),
-    "searches that found nothing new",
+    *("searches that found nothing new", "removed by the check", "left undone", "how complete this is"),
     "searches that led nowhere",  # The heading until version 0.1.
     "where the sources disagree",
 }
