@@ -41,9 +41,9 @@ def main(folder: Path | None) -> None:
     with tempfile.TemporaryDirectory() as own, sync_playwright() as play:
         environment = {**os.environ, "SUFFICE_DATA_DIR": f"{own}/data", "SUFFICE_CACHE_DIR": f"{own}/cache"}
         reports = Path(own)
-        for _ in range(2):  # The first run also makes the index.
-            ask_for_report(environment, NARROW_QUESTION, "docs/", reports / "narrow.html")
-            ask_for_report(environment, BROAD_QUESTION, EXAMPLES, reports / "broad.html")
+        for more in (["--no-keep"], []):  # The first run also makes the index.
+            ask_for_report(environment, NARROW_QUESTION, "docs/", reports / "narrow.html", *more)
+            ask_for_report(environment, BROAD_QUESTION, EXAMPLES, reports / "broad.html", *more)
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         with run_service(environment) as address:
             if folder is None:
@@ -61,9 +61,10 @@ def take_for_documentation(browser: Browser, environment: dict[str, str], report
         page.screenshot(path=ROOT / "docs/report.png")
     with open_page(browser, WIDE, "light") as page:
         show_reason(page, reports / "narrow.html")
-        page.screenshot(path=ROOT / "docs/stop.png")
+        page.screenshot(path=ROOT / "docs/stop.png", full_page=True)
     with open_page(browser, WIDE, "light") as page:
         show_citation(page, address)
+        page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=ROOT / "docs/page.png")
     take_terminal(browser, environment, ROOT / "docs/terminal.png", "light", 100)
 
@@ -124,6 +125,7 @@ def show_reason(page: Page, report: Path) -> None:
     """Open a report and unfold why its search stopped."""
     page.goto(report.as_uri())
     page.locator("#why > summary").click()
+    page.mouse.move(0, 0)
     page.evaluate("scrollTo(0, 0)")
 
 
@@ -178,9 +180,9 @@ def open_page(browser: Browser, size: tuple[int, int], scheme: str) -> Iterator[
     context.close()
 
 
-def ask_for_report(environment: dict[str, str], question: str, docs: str, path: Path) -> None:
+def ask_for_report(environment: dict[str, str], question: str, docs: str, path: Path, *more: str) -> None:
     """Write the HTML report of a question."""
-    run_command(environment, "ask", question, "--docs", docs, "--out", str(path), "--quiet")
+    run_command(environment, "ask", question, "--docs", docs, "--out", str(path), "--quiet", *more)
 
 
 def run_command(environment: dict[str, str], *words: str, in_terminal: bool = False) -> str:
