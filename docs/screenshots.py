@@ -24,10 +24,12 @@ from rich.console import Console
 from rich.text import Text
 
 ROOT = Path(__file__).parents[1]
-CONTRACTS = "examples/documents/contracts"
-QUESTION = "What happens when the heartbeats of a worker stop?"
-COMPARISON = "Compare the notice periods of the cleaning contract and the hosting agreement"
-WIDE, NARROW = (1280, 860), (390, 800)
+EXAMPLES = "examples/documents"
+NARROW_QUESTION = "How many connections does a process hold to Postgres?"
+BROAD_QUESTION = "How can we reduce heat losses, use LED lighting and pay for a heat pump?"
+CONTRACT_QUESTION = "By how much may the hosting fee be raised?"
+WIDE, TALL, NARROW = (1280, 860), (1280, 1120), (390, 800)
+TIMEOUT_MS = 120_000
 FRAME = "<body style='margin:0;padding:20px;background:{paper};color:{ink};width:fit-content'>{body}</body>"
 
 
@@ -38,35 +40,36 @@ def main(folder: Path | None) -> None:
         raise SystemExit("The pictures need chromium in the PATH.")
     with tempfile.TemporaryDirectory() as own, sync_playwright() as play:
         environment = {**os.environ, "SUFFICE_DATA_DIR": f"{own}/data", "SUFFICE_CACHE_DIR": f"{own}/cache"}
-        report = Path(own, "answer.html")
-        for _ in range(2):  # The first run also makes the index.
-            run_command(environment, "ask", QUESTION, "--docs", "docs/", "--out", str(report), "--quiet")
+        reports = Path(own)
+        for more in (["--no-keep"], []):  # The first run also makes the index.
+            ask_for_report(environment, NARROW_QUESTION, "docs/", reports / "narrow.html", *more)
+            ask_for_report(environment, BROAD_QUESTION, EXAMPLES, reports / "broad.html", *more)
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         with run_service(environment) as address:
             if folder is None:
-                take_for_documentation(browser, environment, report, address)
+                take_for_documentation(browser, environment, reports, address)
             else:
                 folder.mkdir(parents=True, exist_ok=True)
-                take_all(browser, environment, report, address, folder)
+                take_all(browser, environment, reports, address, folder)
         browser.close()
 
 
-def take_for_documentation(browser: Browser, environment: dict[str, str], report: Path, address: str) -> None:
+def take_for_documentation(browser: Browser, environment: dict[str, str], reports: Path, address: str) -> None:
     """Write the pictures that README.md and the pages show."""
-    with open_page(browser, WIDE, "light") as page:
-        page.goto(report.as_uri())
-        page.locator("a.cite").first.click()
+    with open_page(browser, TALL, "light") as page:
+        page.goto((reports / "broad.html").as_uri())
         page.screenshot(path=ROOT / "docs/report.png")
     with open_page(browser, WIDE, "light") as page:
+        show_reason(page, reports / "narrow.html")
+        page.screenshot(path=ROOT / "docs/stop.png", full_page=True)
+    with open_page(browser, WIDE, "light") as page:
         show_citation(page, address)
+        page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=ROOT / "docs/page.png")
-        page.locator("#why > summary").click()
-        page.locator("#why").evaluate("element => element.scrollIntoView()")
-        page.screenshot(path=ROOT / "docs/stop.png")
     take_terminal(browser, environment, ROOT / "docs/terminal.png", "light", 100)
 
 
-def take_all(browser: Browser, environment: dict[str, str], report: Path, address: str, folder: Path) -> None:
+def take_all(browser: Browser, environment: dict[str, str], reports: Path, address: str, folder: Path) -> None:
     """Write a picture of every view: wide and narrow, light and dark."""
     site = ROOT / "build/docs/index.html"
     for shape, size in (("wide", WIDE), ("narrow", NARROW)):
@@ -78,8 +81,9 @@ def take_all(browser: Browser, environment: dict[str, str], report: Path, addres
                 "page-citation": lambda page: show_citation(page, address),
                 "page-stop": lambda page: show_stop(page, address),
                 "page-history": lambda page: show_history(page, address),
-                "page-reference": lambda page: page.goto(f"{address}docs") and None,
-                "report": lambda page: page.goto(report.as_uri()) and None,
+                "page-reference": lambda page: show_reference(page, address),
+                "report-broad": lambda page: page.goto((reports / "broad.html").as_uri()) and None,
+                "report-narrow": lambda page: show_reason(page, reports / "narrow.html"),
                 "docs": lambda page: page.goto(site.as_uri()) and None,
                 "docs-guide": lambda page: page.goto(site.with_name("usage.html").as_uri()) and None,
             }
@@ -95,7 +99,7 @@ def take_all(browser: Browser, environment: dict[str, str], report: Path, addres
 def ask(page: Page, address: str) -> None:
     """Ask on the page and wait for the report."""
     show_start(page, address)
-    page.fill("#question", COMPARISON)
+    page.fill("#question", BROAD_QUESTION)
     page.click("text=Find out")
     page.locator("#report #answer").wait_for()
     page.locator("#after").wait_for()
@@ -115,6 +119,20 @@ def show_stop(page: Page, address: str) -> None:
     page.locator("#whatif > summary").click()
     page.select_option("#gate", index=1)
     page.wait_for_timeout(1500)
+
+
+def show_reason(page: Page, report: Path) -> None:
+    """Open a report and unfold why its search stopped."""
+    page.goto(report.as_uri())
+    page.locator("#why > summary").click()
+    page.mouse.move(0, 0)
+    page.evaluate("scrollTo(0, 0)")
+
+
+def show_reference(page: Page, address: str) -> None:
+    """Open the reference of the HTTP interface."""
+    page.goto(f"{address}docs")
+    page.locator("#routes table").first.wait_for()
 
 
 def show_history(page: Page, address: str) -> None:
@@ -139,10 +157,10 @@ def take_terminal(browser: Browser, environment: dict[str, str], path: Path, sch
     """Take a picture of an answer as a terminal of this width shows it."""
     from rich.terminal_theme import DEFAULT_TERMINAL_THEME, MONOKAI
 
-    command = ["ask", "What is the notice period of the hosting agreement?", "--docs", CONTRACTS]
+    command = ["ask", CONTRACT_QUESTION, "--docs", f"{EXAMPLES}/contracts"]
     shown = run_command({**environment, "COLUMNS": str(columns)}, *command, in_terminal=True)
     console = Console(record=True, width=columns, file=io.StringIO())
-    console.print(Text("$ suffice ask “What is the notice period of the hosting agreement?” --docs contracts/", "bold"))
+    console.print(Text(f'$ suffice ask "{CONTRACT_QUESTION}" --docs {EXAMPLES}/contracts\n', "bold"))
     console.print(Text.from_ansi(shown))
     theme = DEFAULT_TERMINAL_THEME if scheme == "light" else MONOKAI
     html = console.export_html(theme=theme, inline_styles=True)
@@ -157,8 +175,14 @@ def open_page(browser: Browser, size: tuple[int, int], scheme: str) -> Iterator[
     """Open a page of this size in a light or dark browser."""
     viewport = {"width": size[0], "height": size[1]}
     context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+    context.set_default_timeout(TIMEOUT_MS)
     yield context.new_page()
     context.close()
+
+
+def ask_for_report(environment: dict[str, str], question: str, docs: str, path: Path, *more: str) -> None:
+    """Write the HTML report of a question."""
+    run_command(environment, "ask", question, "--docs", docs, "--out", str(path), "--quiet", *more)
 
 
 def run_command(environment: dict[str, str], *words: str, in_terminal: bool = False) -> str:
@@ -181,10 +205,10 @@ def run_command(environment: dict[str, str], *words: str, in_terminal: bool = Fa
 
 @contextmanager
 def run_service(environment: dict[str, str]) -> Iterator[str]:
-    """Run the service over the contracts on a free port of this machine."""
+    """Run the service over the examples on a free port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "suffice", "serve", "--docs", CONTRACTS, "--port", str(port)]
+    command = [sys.executable, "-m", "suffice", "serve", "--docs", f"examples={EXAMPLES}", "--port", str(port)]
     service = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}/"
     try:

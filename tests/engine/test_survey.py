@@ -86,7 +86,7 @@ def test_findings_and_aspects_are_in_the_report(folder: Path) -> None:
     encoded = json.loads(report_json.dumps(report))
     assert set(encoded["stop"]["coverage"]) == {"share", "low", "high", "files_read", "files", "method"}
     page = render_html(report)
-    assert "What covers what" in page
+    assert "Which source covers what" in page
     assert 'href="#source-1"' in page
 
 

@@ -123,6 +123,8 @@ def test_the_report_has_sections_and_says_what_is_missing() -> None:
     assert {"Solar power", "Grain quality"} & set(headings)
     assert "worker safety" in render(draft).split(MISSING_HEADING)[1]
     assert draft.aspects[-1] == "worker safety"
+    unquoted = make_passage("Worker safety is the task of the foreman.", "3.md")
+    assert MISSING_HEADING not in render(write_survey(question, found, [unquoted])), "a passage that was read names it"
 
 
 def test_length_limits_the_words_and_quotes_every_file_first() -> None:
@@ -145,6 +147,7 @@ def test_nothing_is_written_without_findings() -> None:
     [
         ("How can Kolbe Mills leverage solar power and grain dryers?", ["solar power", "grain dryers"]),
         ("Give an overview of water rights", ["water rights"]),
+        ("What do our contracts say about notice periods?", ["notice periods"]),
         ("What is moss?", []),
     ],
 )

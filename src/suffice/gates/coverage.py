@@ -30,8 +30,7 @@ class coverage(LeafGate):
         if seen is None:
             return self.abstain("relevance.seen", self.target)
         stop = seen >= self.target
-        between = f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else ""
-        because = (
-            f"an estimated {seen:.0%}{between} of what is relevant was read, {'≥' if stop else '<'} {self.target:.0%}"
-        )
+        is_range = low is not None and high is not None and f"{low:.0%}" != f"{high:.0%}"
+        between = f" ({low:.0%} to {high:.0%})" if is_range else ""
+        because = f"an estimated {seen:.0%}{between} of what is relevant was read; the target is {self.target:.0%}"
         return self.make_verdict(stop, "sufficient", because, {"relevance.seen": (seen, self.target)})

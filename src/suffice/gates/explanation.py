@@ -25,7 +25,7 @@ PROMISE_TEXT: dict[Promise, str] = {
     "estimate": "a statistical estimate; it does not mean that the evidence is complete",
     "guarantee": "it holds with the stated confidence under the gate's assumptions",
 }
-_JUDGED_REASONS = ("sufficient", "saturated", "exhausted", "diminished")
+JUDGED_REASONS = ("sufficient", "saturated", "exhausted", "diminished")
 
 
 def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[RoundRecord]) -> str:
@@ -42,7 +42,7 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
     elif rounds:
         found += f", {rounds[-1].new_passages} of them in the last round"
     parts.append(f"{found}.")
-    if reason in _JUDGED_REASONS:
+    if reason in JUDGED_REASONS:
         parts.append(
             f"This is {PROMISE_TEXT[promise]}." if promise != "guarantee" else f"{PROMISE_TEXT[promise].capitalize()}."
         )

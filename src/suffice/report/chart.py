@@ -90,7 +90,7 @@ class _ChartLayout:
 
     @property
     def label_width(self) -> int:
-        return 240 if self.is_wide else 8
+        return 256 if self.is_wide else 8
 
     @property
     def row_height(self) -> int:

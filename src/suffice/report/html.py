@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 
-from suffice.gates.explanation import PROMISE_TEXT, describe_sufficiency
+from suffice.gates.explanation import JUDGED_REASONS, PROMISE_TEXT, describe_sufficiency
 from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims, is_http_url
 from suffice.report.chart import render_chart
 from suffice.report.excerpt_html import render_excerpt_text
@@ -102,7 +102,6 @@ def render_html(report: Report) -> str:
 {answer}
 </section>
 {_render_closest(report, renderer)}
-{_render_map(report, renderer)}
 {_render_list_section("findings", "Key findings", map(renderer.render_inline, report.key_findings))}
 {_render_list_section("recommendations", "Recommendations", map(renderer.render_inline, report.recommendations))}
 {_render_list_section("risks", "Risks", map(renderer.render_inline, report.risks))}
@@ -249,12 +248,13 @@ def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
             else "<td></td>"
             for source in sources
         )
-        rows.append(f'<tr><th scope="row" dir="auto">{_escape(aspect.name, 80)}</th>{cells}</tr>')
+        name = _escape(aspect.name[:1].upper() + aspect.name[1:], 80)
+        rows.append(f'<tr><th scope="row" dir="auto">{name}</th>{cells}</tr>')
     table = (
         '<div class="scroll" role="region" tabindex="0" aria-label="Aspects and sources"><table class="map"><thead><tr>'
         f'<th scope="col">Aspect</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
-    return _render_section("map", "What covers what", table)
+    return _render_section("map", "Which source covers what", table)
 
 
 def _render_legend(claims: Sequence[Claim]) -> str:
@@ -288,7 +288,8 @@ def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
             f'<div><p class="title" dir="auto">{title}</p><p class="place"><bdi>{place}</bdi></p>'
             f"{passage if stretches else ''}</div></li>"
         )
-    return f'<aside aria-labelledby="sources"><h2 id="sources">Sources</h2><ol>{"".join(items)}</ol></aside>'
+    listed = f'<h2 id="sources">Sources</h2><ol>{"".join(items)}</ol>'
+    return f'<aside aria-labelledby="sources">{_render_map(report, renderer)}{listed}</aside>'
 
 
 def list_stretches(report: Report, source: Source) -> list[Excerpt]:
@@ -328,10 +329,11 @@ def _render_stop(report: Report) -> str:
     """Render one sentence that unfolds to the chart and the promise; all else that was measured is behind *details*."""
     stop = report.stop
     charts = [render_chart(stop, width=width, prefix=prefix, limit=1) for width, prefix in _CHARTS]
+    hatched = "" if all(record.accepted for record in stop.rounds) else " Hatched: a round that was rejected."
     figure = (
         f'<figure><div class="wide">{charts[0]}</div><div class="narrow">{charts[1]}</div>'
-        "<figcaption>What ended the search, after each round. Dashed: where the stop rule ends it. "
-        "Hatched: a round that was rejected.</figcaption></figure>"
+        f"<figcaption>What ended the search, after each round. Dashed: where the stop rule ends it.{hatched}</figcaption>"
+        "</figure>"
     )
     rounds = [str(record.index) for record in stop.rounds]
     topics = [
@@ -339,11 +341,12 @@ def _render_stop(report: Report) -> str:
         for topic, values in get_topic_series(stop).items()
     ]
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, stop.sufficiency)
+    promise = f'<p class="explanation">How sure is this stop? {PROMISE_TEXT[stop.promise].capitalize()}.</p>'
     fruitless = _render_items(_escape(query, 300) for query in list_fruitless_queries(report))
     return f"""<details id="why" class="fold">
 <summary><h2>{_escape(describe_stop(stop))}</h2></summary>
 {figure if charts[0] and len(stop.rounds) > 1 else ""}
-<p class="explanation">How sure is this stop? {PROMISE_TEXT[stop.promise].capitalize()}.</p>
+{promise if stop.reason in JUDGED_REASONS else ""}
 <details id="why-details"><summary>Details</summary>
 <p class="explanation" dir="auto">{_escape(stop.explanation)}</p>
 <dl class="facts"><div><dt>Is the evidence enough?</dt><dd>{sufficiency}</dd></div>
@@ -534,8 +537,9 @@ def _escape(text: str, limit: int | None = None) -> str:
 
 
 def _format_location(location: str) -> str:
-    """Return a location that may break after its slashes but not within a line number."""
-    return _escape(location, 300).replace("/", "/<wbr>")
+    """Return a location that breaks after its slashes, and within a name or a line number only where that is too long."""
+    pieces = _escape(location, 300).replace("/", '/</span><span class="part">')
+    return f'<span class="part">{pieces}</span>' if pieces else ""
 
 
 def _csp_hash(asset: str) -> str:

@@ -41,7 +41,7 @@ def write_survey(
             parts.append(SectionHeading(_capitalize(aspect)))
             parts += [FindingList(own)] if own else []
             parts += [table for i, table in enumerate(tables) if table not in tables[:i]]
-    empty = [part for part in list_parts(question) if not _is_mentioned(part, kept)]
+    empty = [part for part in list_parts(question) if not _is_mentioned(part, kept) and not _is_named(part, passages)]
     if empty:
         lines = "\n".join(f"- Nothing that was read states a finding on {escape_markdown(part)}." for part in empty)
         parts += [SectionHeading(MISSING_HEADING), Verbatim(lines)]
@@ -84,6 +84,11 @@ def _get_path(finding: Finding) -> str:
 def _is_mentioned(part: str, findings: Sequence[Finding]) -> bool:
     stems = content_stems(part) - content_stems(" ".join(extract_names(part)))
     return not stems or any(2 * len(stems & content_stems(_render(finding))) >= len(stems) for finding in findings)
+
+
+def _is_named(part: str, passages: Sequence[Passage]) -> bool:
+    stems = content_stems(part)
+    return any(stems <= content_stems(passage.text) for passage in passages)
 
 
 def _capitalize(text: str) -> str:
