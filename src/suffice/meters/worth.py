@@ -15,10 +15,10 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import pairwise
 
 from suffice.meters.base import Hit, MeterContext, Moment, RoundView
-from suffice.text.tokens import STOP_WORDS, tokenize_cached
+from suffice.text.tokens import STOP_WORDS, tokenize, tokenize_cached, word_set
 from suffice.types import Readings
 
 _WORD = re.compile(r"[^\W_]+")
@@ -54,16 +54,23 @@ class WorthMeter:
         self._round = 0
         self._covered_mask = 0
         self._best_one = self._best_two = self._best_linked = 0
-        self._covers: set[int] = set()
+        self._prefixes = {key[:3] for key in keys}  # Only words that begin like a key need a stem.
+        # Words seen so far, those of them that are words of the question, and the bit of each.
         self._seen_words: set[str] = set()
+        self._question_words: set[str] = set()
         self._bit_by_word: dict[str, int] = {}
-        # For links: the passages, their numbers by word, and the covers of those with a title, by its longest word and itself.
-        self._texts: list[_Text] = []
+        self._covers: set[int] = set()
+        # For links: passages by word, covers by title, titles of one word, and lengths of the others by their first two words.
+        # Sets are kept beside the dictionaries because Python intersects sets much faster.
+        self._seen: list[_Text] = []
         self._indexed_count = 0
-        self._numbers_by_word: dict[str, list[int]] = defaultdict(list)
-        self._covers_by_title: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._passages_by_word: dict[str, list[int]] = defaultdict(list)
+        self._covers_by_title: dict[tuple[str, ...], set[int]] = defaultdict(set)
+        self._short_titles: set[str] = set()
+        self._title_pairs: set[tuple[str, ...]] = set()
+        self._lengths_by_pair: dict[tuple[str, ...], set[int]] = defaultdict(set)
         self._ids: set[str] = set()
-        self._without_text = 0
+        self._with_text = self._without_text = 0
 
     def read(self, view: RoundView) -> Readings:
         self._round += 1
@@ -72,12 +79,13 @@ class WorthMeter:
                 self._ids.add(hit.id)
                 self._add_hit(hit)
         total = len(self._bit_by_key)
-        known = total > 0 and len(self._texts) > self._without_text
-        missing = ((1 << total) - 1) & ~self._covered_mask
-        has_names = known and self._names_mask
+        known = total > 0 and self._with_text > self._without_text
+        all_bits = (1 << total) - 1
         return {
-            "worth.missing_names": float((missing & self._names_mask).bit_count()) if has_names else None,
-            "worth.missing_words": float(missing.bit_count()) if known else None,
+            "worth.missing_names": _count_bits(self._names_mask & ~self._covered_mask)
+            if known and self._names_mask
+            else None,
+            "worth.missing_words": _count_bits(all_bits & ~self._covered_mask) if known else None,
             "worth.pair_cover": self._best_linked / total if known else None,
             "worth.second_adds": max(0, self._best_two - self._best_one) / total if known else None,
             "worth.standout": self._measure_standout(view),
@@ -87,49 +95,76 @@ class WorthMeter:
         if not hit.text:
             self._without_text += 1
             return
-        tokens, words, title = _tokenize_hit(hit.title or "", hit.text)
-        for word in words - self._seen_words:
-            if bit := self._bit_by_key.get(_stem_word(word)):
-                self._bit_by_word[word] = bit
-        cover = 0
-        for word in words & self._bit_by_word.keys():
-            cover |= self._bit_by_word[word]
+        self._with_text += 1
+        text = self._analyze_hit(hit)
+        cover = text.cover
         self._covered_mask |= cover
         self._best_one = max(self._best_one, cover.bit_count())
         if cover not in self._covers:  # A cover seen before cannot improve a pair.
             for other in self._covers:
                 self._best_two = max(self._best_two, (cover | other).bit_count())
             self._covers.add(cover)
-        self._best_two = max(self._best_two, cover.bit_count() if self._texts else 0)
-        name = " ".join(title)
-        text = _Text(cover, f" {' '.join(tokens)} ", name if len(name) > 2 else "")
-        self._best_linked = max(self._best_linked, self._find_best_link(text, words, title))
-        self._seen_words |= words
-        if text.title:
-            self._covers_by_title[max(title, key=len)][text.title].add(cover)
-        self._texts.append(text)
+        self._best_two = max(self._best_two, cover.bit_count() if self._with_text > 1 else 0)
+        self._best_linked = self._find_best_link(text, self._best_linked)
+        if text.name:
+            title = text.title
+            self._covers_by_title[title].add(cover)
+            if len(title) > 1:
+                self._title_pairs.add(title[:2])
+                self._lengths_by_pair[title[:2]].add(len(title))
+            else:
+                self._short_titles.add(title[0])
+        self._seen_words |= text.new
+        text.new = frozenset()  # Sets of words are dropped once they are used: a long run would hold many.
+        self._seen.append(text)
 
-    def _find_best_link(self, text: "_Text", words: frozenset[str], title: tuple[str, ...]) -> int:
-        """Return the most words of the question that this passage has together with a linked one.
+    def _analyze_hit(self, hit: Hit) -> "_Text":
+        """Return what is compared of a passage. Only the bits of words are stored; they depend on the question alone."""
+        tokens, words, title = _tokenize_hit(hit.title or "", hit.text or "")
+        new = words - self._seen_words
+        prefixes = self._prefixes
+        for word in [word for word in new if word[:3] in prefixes]:
+            if bit := self._bit_by_key.get(_stem_word(word)):
+                self._bit_by_word[word] = bit
+                self._question_words.add(word)
+        cover = 0
+        for word in words & self._question_words:
+            cover |= self._bit_by_word[word]
+        return _Text(cover, tokens, words, new, title)
+
+    def _find_best_link(self, text: "_Text", best: int) -> int:
+        """Return the most words of the question that this passage has together with a linked one; at least ``best``.
 
         Earlier titles are looked for in this text, then this title in earlier texts, found by its rarest word.
         """
-        linked: set[int] = set()
-        for word in words & self._covers_by_title.keys():
-            for name, covers in self._covers_by_title[word].items():
-                if name != text.title and f" {name} " in text.words:
-                    linked |= covers
-        if text.title and self._seen_words.issuperset(title):  # Most new titles have a word that no earlier text has.
-            for number in range(self._indexed_count, len(self._texts)):  # Only when it is needed.
-                for word in set(self._texts[number].words.split()) - STOP_WORDS:
-                    self._numbers_by_word[word].append(number)
-            self._indexed_count = len(self._texts)
-            rare = [self._numbers_by_word.get(word, []) for word in title if word not in STOP_WORDS]
-            numbers: Sequence[int] = min(rare, key=len, default=range(len(self._texts)))
-            for earlier in (self._texts[number] for number in numbers[-_MAX_LINK_CANDIDATES:]):
-                if earlier.title != text.title and f" {text.title} " in earlier.words:
-                    linked.add(earlier.cover)
-        return max(((text.cover | other).bit_count() for other in linked), default=0)
+        cover, tokens, title = text.cover, text.tokens, text.title
+        found: set[tuple[str, ...]] = {(word,) for word in text.words & self._short_titles}
+        if pairs := self._title_pairs.intersection(pairwise(tokens)):
+            for start, pair in enumerate(pairwise(tokens)):
+                if pair in pairs:
+                    found |= {tuple(tokens[start : start + length]) for length in self._lengths_by_pair[pair]}
+        for phrase in found - {title}:
+            for other in self._covers_by_title.get(phrase, ()):
+                best = max(best, (cover | other).bit_count())
+        # A title with a word that no earlier text has is in none of them; most new titles have one.
+        if text.name and not text.new.intersection(title):
+            for number in self._find_passages_with(title)[-_MAX_LINK_CANDIDATES:]:
+                earlier = self._seen[number]
+                together = (cover | earlier.cover).bit_count()
+                if together > best and earlier.title != title and f" {text.name} " in earlier.joined:
+                    best = together
+        return best
+
+    def _find_passages_with(self, title: tuple[str, ...]) -> Sequence[int]:
+        """Return the passages with the rarest word of a title. The index is updated only when it is needed."""
+        for number in range(self._indexed_count, len(self._seen)):
+            text = self._seen[number]
+            for word in text.words - STOP_WORDS:
+                self._passages_by_word[word].append(number)
+            text.words = frozenset()
+        self._indexed_count = len(self._seen)
+        rare = [self._passages_by_word.get(word, []) for word in title if word not in STOP_WORDS]
+        return min(rare, key=len, default=range(len(self._seen)))
 
     def _measure_standout(self, view: RoundView) -> float | None:
         if self._round > 1:
@@ -138,12 +173,24 @@ class WorthMeter:
         return (scores[0] - scores[1]) / scores[0] if len(scores) > 1 and scores[0] > 0 else None
 
 
-class _Text(NamedTuple):
-    """What is compared of a passage: its cover, its words between spaces, and those of its title."""
+class _Text:
+    """What is compared of a passage: its cover, words, words that no earlier passage has, and title."""
 
-    cover: int
-    words: str
-    title: str
+    __slots__ = ("_joined", "cover", "name", "new", "title", "tokens", "words")
+
+    def __init__(
+        self, cover: int, tokens: Sequence[str], words: frozenset[str], new: frozenset[str], title: tuple[str, ...]
+    ) -> None:
+        self.cover, self.tokens, self.words, self.new, self.title = cover, tokens, words, new, title
+        self._joined = ""
+        name = " ".join(title)
+        self.name = name if len(name) > 2 else ""
+
+    @property
+    def joined(self) -> str:
+        """The words between spaces, made when a title is first looked for in them."""
+        self._joined = self._joined or f" {' '.join(self.tokens)} "
+        return self._joined
 
 
 def _extract_keys(question: str) -> tuple[set[str], set[str]]:
@@ -168,16 +215,20 @@ def _drop_accent(match: re.Match[str]) -> str:
 
 
 def _tokenize_hit(title: str, text: str) -> tuple[Sequence[str], frozenset[str], tuple[str, ...]]:
-    """Return the words of title and text in order and as a set, and those of the title without a remark in brackets."""
-    tokens = _tokenize(title) + _tokenize(text)
-    return tokens, frozenset(tokens), _tokenize(_PARENTHETICAL.sub("", title))
+    """Return the words of title and text in order and as a set, and those of the title without a remark in brackets.
 
-
-def _tokenize(text: str) -> tuple[str, ...]:
-    """Return the words without accents and possessive endings. Plain ASCII uses the words that are cached already."""
-    if text.isascii() and "_" not in text and "'s" not in text:
-        return tokenize_cached(text)
-    return tuple(_WORD.findall(_fold_accents(text).lower()))
+    Plain ASCII needs no folding and uses the words that are cached already.
+    """
+    is_plain = title.isascii() and "_" not in title and "'s" not in title
+    if is_plain and "(" not in title:
+        name = tokenize_cached(title)
+    else:
+        name = tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", title)).lower()))
+    if is_plain and text.isascii() and "_" not in text and "'s" not in text:
+        return tokenize_cached(title) + tokenize_cached(text), word_set(title) | word_set(text), name
+    folded = _fold_accents(f"{title} {text}")
+    words = tokenize(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower())
+    return words, frozenset(words), name
 
 
 def _stem_word(word: str) -> str:
@@ -185,3 +236,7 @@ def _stem_word(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]
     return word[:_STEM_LENGTH]
+
+
+def _count_bits(bits: int) -> float:
+    return float(bits.bit_count())
