@@ -361,12 +361,13 @@ class _Stages:
         run = self.run
         if self.config.profile.style == "sentence" or run.budget.is_spent():
             return [None] * len(statements)
-        handles = dict.fromkeys(handle for statement in statements for handle in statement.handles)
+        beside = draft.handles_beside
+        handles = dict.fromkeys(handle for one in statements for handle in (*one.handles, *beside.get(one, ())))
         passages = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
         run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
         max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
         text = render_with_lists(run, draft) if len(statements) < len(set(draft.written)) else ""
-        return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run), text)
+        return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run), text, beside)
 
     async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:
         """Let a model that writes prose mend what the check doubts."""

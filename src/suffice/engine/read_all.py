@@ -95,7 +95,7 @@ def drop_copies(passages: Sequence[Passage]) -> list[Passage]:
         in_file: set[tuple[str, ...]] = set()
         for passage in own:
             words = tokenize(passage.text)
-            runs = {tuple(words[i : i + _RUN_WORDS]) for i in range(max(1, len(words) - _RUN_WORDS + 1))}
+            runs = set(zip(*(words[i:] for i in range(_RUN_WORDS)), strict=False)) or {tuple(words)}
             if not runs <= seen:
                 new.append(passage)
             in_file |= runs
