@@ -125,6 +125,13 @@ def test_what_the_paragraph_cites_is_shown_and_a_figure_in_it_is_cited():
     assert verdict.reason.kind == "figure"
 
 
+def test_the_doubt_says_whether_a_source_is_cited():
+    answer = CheckedStatement(1, "not_supported")
+    for handles, kind in (((), "uncited"), (("[1]",), "not_stated")):
+        [verdict], _ = check([Statement("Pigs fly.", handles)], answer)
+        assert verdict.reason.kind == kind
+
+
 def test_joined_facts_may_have_one_part_in_a_source_that_is_not_cited():
     statement = Statement("The mill of 1871 sells bread for 4 euros.", ("[1]",))
     [verdict], _ = check([statement], CheckedStatement(1, "joined", "[2]", "It costs 4 euros."), others=PASSAGES)

@@ -168,7 +168,8 @@ def _judge(
         reason = Reason("figure", missing.source_value, missing.claim_value)
         return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason, role=role)
     if role is None:
-        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=Reason("not_stated", note=checked.reason))
+        reason = Reason("not_stated" if statement.handles else "uncited", note=checked.reason)
+        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason)
     if is_elsewhere:
         reason = Reason("other_source")
         return ClaimVerdict(statement, "unsupported", uncited_support=quote, reason=reason, role=role)

@@ -59,12 +59,10 @@ class ReviewLoop:
         if self._rules is not None and not self._rules.panel:
             self._rules = None
 
-    def use_panel(self) -> bool:
-        """Let three readers review instead of one; return whether there is a review that was not by a panel already."""
-        if self._rules is None or self._rules.panel:
-            return False
-        self._rules = replace(self._rules, panel=True)
-        return True
+    def use_panel(self) -> None:
+        """Let three readers review instead of one, if there is a review."""
+        if self._rules is not None:
+            self._rules = replace(self._rules, panel=True)
 
     async def run(self, written: Checked) -> AsyncGenerator[ReviewRound, None]:
         """Review the written answer and yield each evaluation."""
