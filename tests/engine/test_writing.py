@@ -27,7 +27,9 @@ def _clean_machine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def asked(task=TASK, *, drafts, evaluations=(GOOD,), revisions=(), programs=(PROGRAM,), complexity="standard", **options):
+def asked(
+    task=TASK, *, drafts, evaluations=(GOOD,), revisions=(), programs=(PROGRAM,), complexity="standard", **options
+):
     model = ScriptedModel(
         {
             "plan": [PlanResponse((PlannedQuery(task),), complexity)],

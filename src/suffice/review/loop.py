@@ -23,7 +23,7 @@ from suffice.claims.verify import Checked
 from suffice.prompts.base import load_snippet
 from suffice.prompts.judging import Evaluate, Evaluation
 from suffice.report.draft import get_task_type, render_with_lists
-from suffice.review.revise import list_top_sections, revise_draft
+from suffice.review.revise import list_sections, revise_draft
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
 from suffice.settings import ReviewRules
 from suffice.state.run import RunState
@@ -129,7 +129,7 @@ class ReviewLoop:
 
     async def _evaluate(self, number: int, text: Checked, rules: ReviewRules) -> ReviewRound:
         readers = PANEL_READERS if rules.panel else (JUDGE_READER,)
-        sections = list_top_sections(text.draft.parts)
+        sections = list_sections(text.draft.parts)
         prompt = Evaluate(
             task=self._run.task,
             reader="",
