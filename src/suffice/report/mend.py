@@ -21,7 +21,8 @@ async def mend_statements(
 ) -> Mapping[Statement, tuple[Statement, ...]]:
     """Return what the writer makes of doubtful statements; nothing for one that it takes out or does not mention.
 
-    It sees the whole draft, what these statements and their paragraphs cite, and the nearest of what else it wrote the draft from.
+    It sees the whole draft, what these statements and their paragraphs cite, and the nearest of what else it was written
+    from.
     """
     if run.budget.is_spent():
         run.refused[Mend.role] += 1
