@@ -6,7 +6,7 @@ A part knows what it is: a quotation knows its passage, a statement the passages
 later stage has to read that back out of text. Handles such as ``[3]`` name passages of the run's evidence.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -187,6 +187,13 @@ class Draft:
     def written(self) -> tuple[Statement, ...]:
         """The sentences of its text and of the lists below it."""
         return (*self.statements, *self.findings, *self.recommendations, *self.risks)
+
+    @property
+    def handles_beside(self) -> Mapping[object, tuple[str, ...]]:
+        """For each sentence of a paragraph, what the paragraph cites."""
+        paragraphs = [part.statements for part in self.parts if isinstance(part, Paragraph)]
+        cited = [tuple(dict.fromkeys(handle for one in own for handle in one.handles)) for own in paragraphs]
+        return {one: handles for own, handles in zip(paragraphs, cited, strict=True) for one in own}
 
     def replace_statements(
         self,

@@ -375,7 +375,7 @@ def _make_active_skills(active: Sequence[ActiveSkill], options: RunOptions, conf
         uses_web=scope.uses_web,
         data_dir=config.data_dir if is_stored else None,
     )
-    return ActiveSkills(tuple(active), workspace, automatic=options.auto_skills)
+    return ActiveSkills(tuple(active), workspace)
 
 
 def _describe_vision(images: Sequence[Image]) -> list[dict[str, str]]:

@@ -243,6 +243,15 @@ def test_joined_facts_keep_their_citation_and_get_the_other():
     assert text == "Graz lies on the Mur, and the bridge is of 1887 [1] [4]."
 
 
+def test_a_source_that_decided_is_cited_beside_those_of_the_writer():
+    async def judge(statements, draft):
+        quotes = Quote(PASSAGES[0], 0, 10), Quote(PASSAGES[3], 0, 10)
+        return [ClaimVerdict(one, "supported", quotes, role="joined") for one in statements]
+
+    text, _, _ = verify("Graz lies on the Mur, and the bridge is of 1887 [1].", judge_draft=judge)
+    assert text == "Graz lies on the Mur, and the bridge is of 1887 [1] [4]."
+
+
 def test_a_draft_without_a_supported_claim_is_replaced_by_quotations():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse(PIGS)])))
     assert "Pigs" not in report.final_answer

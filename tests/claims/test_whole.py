@@ -9,20 +9,21 @@ from suffice.claims.reasons import Reason
 from suffice.claims.whole import MAX_STATEMENTS, check_draft
 from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
 from suffice.testing import make_passage
+from suffice.text.tokens import estimate_tokens
 
 MILL = make_passage("1", "The mill at Velburg was built in 1871.\nIt has  two wheels and grinds rye.", "Mill")
 BREAD = make_passage("2", "Bread is sold at Velburg on market days. It costs 4 euros.", "Bread")
 PASSAGES = {"[1]": MILL, "[2]": BREAD}
 
 
-def check(statements, *answers, max_tokens=8_000, passages=PASSAGES, others=()):
+def check(statements, *answers, max_tokens=8_000, passages=PASSAGES, others=(), beside=()):
     prompts = []
 
     async def ask(prompt):
         prompts.append(prompt)
         return CheckDraftResponse(tuple(answers))
 
-    return asyncio.run(check_draft(statements, passages, ask, max_tokens, dict(others))), prompts
+    return asyncio.run(check_draft(statements, passages, ask, max_tokens, dict(others), "", dict(beside))), prompts
 
 
 def test_a_stated_sentence_is_supported_by_the_exact_words():
@@ -104,6 +105,31 @@ def test_a_comparison_is_checked_against_what_it_does_not_cite_too():
     shown = [note.handles[0] for note in prompt.sources]
     assert shown[:2] == ["[1]", "[2]"]
     assert "[99]" not in shown, "the nearest, if not all fit"
+
+
+def test_a_check_shows_a_bounded_share_of_what_is_not_cited():
+    long = {f"[{n}]": make_passage(str(n), "The mill grinds rye. " * 100, "Mill") for n in range(3, 63)}
+    _, [prompt] = check([Statement("The mill grinds rye.", ("[1]",))] * 20, max_tokens=90_000, others=long)
+    assert 4_000 < estimate_tokens(prompt.render()) < 300 * 20 + 1_500
+    _, [prompt] = check([Statement("The mill grinds rye.", ("[1]",))], max_tokens=90_000, others=long)
+    assert 3_500 < estimate_tokens(prompt.render()) < 5_500
+
+
+def test_what_the_paragraph_cites_is_shown_and_a_figure_in_it_is_cited():
+    statement = Statement("The mill of 1871 has two wheels; bread costs 4 euros.", ("[1]",))
+    answer = CheckedStatement(1, "joined", "[1]", "It has two wheels")
+    [verdict], [prompt] = check([statement], answer, beside={statement: ("[2]",)})
+    assert [note.handles for note in prompt.sources] == [("[1]",), ("[2]",)]
+    assert (verdict.support, [quote.passage for quote in verdict.supporting]) == ("supported", [MILL, BREAD])
+    [verdict], _ = check([statement], answer)
+    assert verdict.reason.kind == "figure"
+
+
+def test_the_doubt_says_whether_a_source_is_cited():
+    answer = CheckedStatement(1, "not_supported")
+    for handles, kind in (((), "uncited"), (("[1]",), "not_stated")):
+        [verdict], _ = check([Statement("Pigs fly.", handles)], answer)
+        assert verdict.reason.kind == kind
 
 
 def test_joined_facts_may_have_one_part_in_a_source_that_is_not_cited():

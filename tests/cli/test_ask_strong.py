@@ -44,6 +44,16 @@ def test_documents_that_fit_are_read_whole(ask: Callable) -> None:
     assert "fell down in 1879" in draft
 
 
+def test_a_copy_of_a_document_is_shown_once(ask: Callable, tmp_path: Path) -> None:
+    (tmp_path / "bridges" / "forth.txt").write_text("Forth Bridge\n\nThe Forth Bridge was opened in 1890.\n")
+    (tmp_path / "bridges" / "other.txt").write_text("Forth Bridge\n\nThe Forth Bridge was opened in 1891.\n")
+    report, requests = ask(QUESTION)
+    assert "4 files" in report["stop"]["explanation"]
+    draft = find_prompt(requests, "draft")
+    assert draft.count("opened in 1890") == 1
+    assert "opened in 1891" in draft
+
+
 @pytest.mark.parametrize("option", [("--stop", "fixed(1)"), ("--strategy", "reflect")], ids=["stop", "strategy"])
 def test_what_the_user_named_is_not_replaced(ask: Callable, option: tuple[str, str]) -> None:
     report, _ = ask(QUESTION, *option)

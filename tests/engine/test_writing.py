@@ -27,10 +27,12 @@ def _clean_machine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def asked(task=TASK, *, drafts, evaluations=(GOOD,), revisions=(), programs=(PROGRAM,), **options):
+def asked(
+    task=TASK, *, drafts, evaluations=(GOOD,), revisions=(), programs=(PROGRAM,), complexity="standard", **options
+):
     model = ScriptedModel(
         {
-            "plan": [PlanResponse((PlannedQuery(task),))],
+            "plan": [PlanResponse((PlannedQuery(task),), complexity)],
             "reflect": [ReflectionResponse(True, 0.9)],
             "compute": list(programs),
             "draft": list(drafts),
@@ -86,6 +88,11 @@ def test_a_revision_adds_no_unsupported_claim():
     assert report.metadata["review"]["ending"] == "passed"
     assert "Halloran Works" in report.final_answer
     assert "Franz" not in report.final_answer
+
+
+def test_one_reader_reviews_also_a_complex_task():
+    draft = SynthesisResponse("The Graz bridge was built in 1903 [2].")
+    assert asked(drafts=[draft], complexity="deep")[1].count("evaluate") == 1
 
 
 def test_without_review_nothing_is_evaluated():

@@ -6,7 +6,7 @@ from suffice.answers import Draft
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts.writing import SynthesisResponse
-from suffice.review.revise import list_top_sections, revise_draft
+from suffice.review.revise import list_sections, revise_draft
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
 from suffice.text.parts import parse_parts, render_parts
@@ -39,5 +39,5 @@ def test_without_a_revision_the_result_is_none():
 
 
 def test_the_sections_that_an_issue_may_name():
-    assert list_top_sections(parse_parts(TEXT)) == ("One", "Two")
-    assert list_top_sections(parse_parts("No heading.")) == ()
+    assert list_sections(parse_parts(TEXT)) == ("One", "Detail", "Two")
+    assert list_sections(parse_parts("No heading.")) == ()

@@ -55,3 +55,14 @@ def test_every_weak_dimension_gives_an_issue_with_its_section():
         "structure, the whole text: scored 7 of 10",
         "relevance, the whole text: drifts",
     )
+
+
+def test_what_several_readers_name_is_listed_once():
+    problems = [
+        "It does not say which checks of a gasoline programme must be added.",
+        "A reader is not told which checks of a gasoline programme stay and which must be added.",
+        "The figures of the table are not explained.",
+    ]
+    named = [EvaluationIssue("depth", "Builders", problem) for problem in problems]
+    lines = list_issues(named, parse_scores(scored(9, depth=7)), ("Builders",), 8.0)
+    assert lines == tuple(f"depth, “Builders”: {problem}" for problem in (problems[0], problems[2]))

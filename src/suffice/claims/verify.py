@@ -253,11 +253,11 @@ class ClaimVerifier:
         if _is_acceptable(verdict) and not is_unchecked:
             statement = replace(statement, role=verdict.role)
             known = [handle for handle in statement.handles if self._run.evidence.find_passage(handle)]
-            if len(known) < len(statement.handles):  # Invented ones go.
-                statement = cite(statement, known)
             is_fact = verdict.role in (None, "stated", "joined")
-            if verdict.support == "supported" and not statement.handles and verdict.supporting and is_fact:
-                statement = cite(statement, self._list_handles(verdict))
+            if verdict.support == "supported" and is_fact:  # A source that decided is cited.
+                known = list(dict.fromkeys([*known, *self._list_handles(verdict)]))
+            if known != list(statement.handles):  # Invented ones go.
+                statement = cite(statement, known)
             return verdict.about(statement)
         if verdict.uncited_support is not None:
             moved = verdict.moved_to_support()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from suffice.answers import Role
 from suffice.claims.checker import rank_sentences
-from suffice.claims.figures import find_missing_figure
+from suffice.claims.figures import MissingFigure, find_missing_figure
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_words
 from suffice.claims.verdict import Checkable, ClaimVerdict, Quote
@@ -27,9 +27,7 @@ from suffice.types import Note, Passage, Reason
 MAX_STATEMENTS = 80  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
-_OTHER_TOKENS = (
-    1_000  # For each statement, of passages that it does not cite; a whole draft is shown nearly everything.
-)
+_OTHER_TOKENS = 300  # For each statement, of passages that it does not cite.
 _MIN_OTHER_TOKENS = 4_000
 _TRUE_ROLES = ("stated", "joined")
 
@@ -43,16 +41,17 @@ async def check_draft(
     max_tokens: int,
     others: Mapping[str, Passage] = MappingProxyType({}),
     text: str = "",
+    beside: Mapping[object, Sequence[str]] = MappingProxyType({}),
 ) -> list[ClaimVerdict | None]:
     """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
 
-    ``passages`` are those that the statements cite, by handle; ``others`` are shown too where there is room, because a
-    comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is split. ``text``
-    is the draft, if the statements are only a few of it.
+    ``passages`` are those that the statements and their paragraphs cite, by handle; ``others`` are shown too where there is
+    room, because a comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is
+    split. ``text`` is the draft, if the statements are only a few of it; ``beside`` is what the paragraph of each cites.
     """
     groups = [
         group._replace(passages=add_nearest(statements[group.first : group.end], group.passages, others, max_tokens))
-        for group in _split_by_size(statements, passages, max_tokens)
+        for group in _split_by_size(statements, passages, max_tokens, beside)
     ]
     answers = await asyncio.gather(*(ask(_build_prompt(statements, group, text)) for group in groups))
     verdicts: list[ClaimVerdict | None] = [None] * len(statements)
@@ -60,7 +59,8 @@ async def check_draft(
         for checked in answer.statements if answer is not None else ():
             number = group.first + checked.number - 1
             if group.first <= number < group.end:
-                verdicts[number] = _judge(statements[number], checked, group.passages)
+                near = [passages[one] for one in beside.get(statements[number], ()) if one in passages]
+                verdicts[number] = _judge(statements[number], checked, group.passages, near)
     return verdicts
 
 
@@ -72,12 +72,18 @@ class _Group(NamedTuple):
     passages: dict[str, Passage]
 
 
-def _split_by_size(statements: Sequence[Checkable], passages: Mapping[str, Passage], max_tokens: int) -> list[_Group]:
+def _split_by_size(
+    statements: Sequence[Checkable],
+    passages: Mapping[str, Passage],
+    max_tokens: int,
+    beside: Mapping[object, Sequence[str]],
+) -> list[_Group]:
     """Return groups whose prompts are short enough. A single statement with its passages may be longer."""
     groups: list[_Group] = []
     size = 0
     for number, statement in enumerate(statements):
-        own = {handle: passages[handle] for handle in statement.handles if handle in passages}
+        handles = (*statement.handles, *beside.get(statement, ()))
+        own = {handle: passages[handle] for handle in handles if handle in passages}
         group = groups[-1] if groups else None
         new = {handle: passage for handle, passage in own.items() if group is None or handle not in group.passages}
         added = _count_tokens(statement, new)
@@ -130,8 +136,10 @@ def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str) -> 
     return CheckDraft(numbered, notes, draft, 200 + _TOKENS_OF_ANSWER * len(numbered))
 
 
-def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage]) -> ClaimVerdict:
-    """Return the verdict that the model's answer amounts to."""
+def _judge(
+    statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage], beside: Sequence[Passage]
+) -> ClaimVerdict:
+    """Return the verdict that the model's answer amounts to. ``beside`` are the passages that its paragraph cites."""
     words = strip_claim_markup(statement.text)
     cited = [passages[handle] for handle in statement.handles if handle in passages] or list(passages.values())
     handle = parse_handle(checked.source) or ""
@@ -146,13 +154,22 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
     is_elsewhere = role in _TRUE_ROLES and statement.handles and quote is not None and quote.passage not in cited
     if is_elsewhere and quote is not None:  # Joined facts may come from a cited passage too.
         cited = [*(cited if role == "joined" else ()), quote.passage]
-    texts = [f"{passage.title}\n{passage.text}" for passage in cited]
-    missing = find_missing_figure(words, texts, quote.text if quote else "", may_compute=role == "joined")
+
+    def find_missing(passages: Sequence[Passage]) -> MissingFigure | None:
+        texts = [f"{passage.title}\n{passage.text}" for passage in passages]
+        return find_missing_figure(words, texts, quote.text if quote else "", may_compute=role == "joined")
+
+    missing = find_missing(cited)
+    has_figure = (one for one in beside if one not in cited and not find_missing([*cited, one]))
+    if missing and role in _TRUE_ROLES and not is_elsewhere and (source := next(has_figure, None)):
+        other, _ = _find_quote(words, "", [source], [])
+        return ClaimVerdict(statement, "supported", (*quotes, *([other] if other else [])), role="joined")
     if missing and role in (None, *_TRUE_ROLES):
         reason = Reason("figure", missing.source_value, missing.claim_value)
         return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason, role=role)
     if role is None:
-        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=Reason("not_stated", note=checked.reason))
+        reason = Reason("not_stated" if statement.handles else "uncited", note=checked.reason)
+        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason)
     if is_elsewhere:
         reason = Reason("other_source")
         return ClaimVerdict(statement, "unsupported", uncited_support=quote, reason=reason, role=role)

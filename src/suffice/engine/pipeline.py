@@ -255,7 +255,6 @@ class _Stages:
         run.extra_instruction = self.skills.instruction
         if any(skill.name == "panel" for skill in config.skills.skills):
             self.review.use_panel()
-        self.automatic_skills: list[dict[str, str]] = []
 
     def screen(self, search: Search) -> Search:
         """Return a search whose results are distinct and free of text that addresses a model."""
@@ -343,7 +342,6 @@ class _Stages:
             return replace(quoted, draft=left, removed=checked.removed)
         if checked.has_lost_opening:
             checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))
-        self._activate_panel()
         return checked
 
     async def bound_absence(self, stopped: SearchStopped, checked: Checked) -> SearchStopped:
@@ -362,24 +360,17 @@ class _Stages:
         run = self.run
         if self.config.profile.style == "sentence" or run.budget.is_spent():
             return [None] * len(statements)
-        handles = dict.fromkeys(handle for statement in statements for handle in statement.handles)
+        beside = draft.handles_beside
+        handles = dict.fromkeys(handle for one in statements for handle in (*one.handles, *beside.get(one, ())))
         passages = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
         run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
         max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
         text = render_with_lists(run, draft) if len(statements) < len(set(draft.written)) else ""
-        return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run), text)
+        return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run), text, beside)
 
     async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:
         """Let a model that writes prose mend what the check doubts."""
         return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, draft)
-
-    def _activate_panel(self) -> None:
-        """Let three readers review the answer to a task that the plan of a language model calls complex."""
-        plan = self.run.current_plan
-        is_complex = plan is not None and plan.complexity == "deep" and self.run.is_answered_by_language_model("plan")
-        if self.config.skills.automatic and is_complex and self.review.use_panel():
-            why = "the plan calls the task complex"
-            self.automatic_skills.append({"name": "panel", "why": why, "origin": "built in"})
 
     def build(self, stopped: SearchStopped, checked: Checked | None, fault: Failure | None) -> Report:
         """Return the report."""
@@ -396,7 +387,7 @@ class _Stages:
         if is_language_model(run.model):
             metadata |= {"writer": config.profile.style or "prose", "skipped": dict(config.profile.skipped)}
         metadata |= self.skills.metadata
-        metadata["skills"] = [*metadata.get("skills", []), *self.automatic_skills]
+        metadata.setdefault("skills", [])
         return build_report(run, stopped.stop, checked, metadata, fault)
 
     def _name_models(self) -> dict[str, str | None]:

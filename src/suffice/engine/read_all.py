@@ -5,8 +5,9 @@ what was read.
 """
 
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 from suffice.engine.loop import build_stopped, judge_round
@@ -16,12 +17,13 @@ from suffice.meters import MeterSet
 from suffice.search.base import ScopeSearch, Search
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
-from suffice.text.tokens import estimate_tokens
+from suffice.text.tokens import estimate_tokens, tokenize
 from suffice.types import Coverage, Failure, Hits, OpenDocument, Passage, Query, Round, Verdict
 
 MAX_PASSAGES = 2_000  # More do not fit the context of any model.
 _CONTEXT_SHARE = 0.5  # The other half is for the answer and its check.
 _NOTE_TOKENS = 12  # Tokens for the markup around a passage in the prompt.
+_RUN_WORDS = 5  # Words in a row by which a passage is compared with other files; one other figure makes it new.
 
 _MAX_LISTED = 300  # Files that the planner is told of.
 _OPENED_SHARE = 0.125  # Of the context, for one document; three leave room for what is searched.
@@ -79,10 +81,29 @@ async def list_scope(documents: ScopeSearch, run: RunState) -> tuple[Passage, ..
     limit = context * _CONTEXT_SHARE
     if run.budget.tokens_left is not None:
         limit = min(limit, run.budget.tokens_left * _CONTEXT_SHARE)
-    return tuple(passages) if passages and count_tokens(passages) <= limit else ()
+    return tuple(passages) if passages and count_tokens(drop_copies(passages)) <= limit else ()
 
 
-def count_tokens(passages: list[Passage]) -> int:
+def drop_copies(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages, which come file by file, without those that only repeat the words of earlier files.
+
+    Folders often hold a document twice, such as report.docx and report.md, cut into other passages.
+    """
+    seen: set[tuple[str, ...]] = set()
+    new: list[Passage] = []
+    for _, own in groupby(passages, key=lambda passage: passage.place.path):
+        in_file: set[tuple[str, ...]] = set()
+        for passage in own:
+            words = tokenize(passage.text)
+            runs = set(zip(*(words[i:] for i in range(_RUN_WORDS)), strict=False)) or {tuple(words)}
+            if not runs <= seen:
+                new.append(passage)
+            in_file |= runs
+        seen |= in_file
+    return new
+
+
+def count_tokens(passages: Sequence[Passage]) -> int:
     """Return about how many tokens the passages take up in a prompt."""
     return sum(estimate_tokens(passage.text) + estimate_tokens(passage.title) + _NOTE_TOKENS for passage in passages)
 
@@ -97,14 +118,17 @@ async def read_all(
 
     query = Query(run.task, "read everything in scope")
     yield Searching(1, (query,))
-    found = tuple(await screen(find_all)(query, len(passages)))
+    read = await screen(find_all)(query, len(passages))
+    found = tuple(drop_copies(read))
     round = Round(1, (Hits(query, found),), found, found)
     run.record_searches(round)
     if run.survey is not None:
         run.survey.mark_all_read()
     done = await judge_round(run, gate, meters, round)
-    files = len({passage.place.path for passage in found})
-    because = f"{files} {'file' if files == 1 else 'files'}, about {count_tokens(list(found)):,} tokens"
+    files = len({passage.place.path for passage in read})
+    because = f"{files} {'file' if files == 1 else 'files'}, about {count_tokens(found):,} tokens"
+    if len(found) < len(read):
+        because += " without what copies repeat"
     verdict = Verdict("read_all", True, "read_all", because, promise="guarantee")
     yield replace(done, accepted=True, verdict=verdict)
     stopped = build_stopped(run, gate, verdict)

@@ -36,6 +36,8 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
     parts = [
         f"Stopped after {_pluralize(len(rounds), 'round')} because {STOP_REASON_TEXT.get(reason, reason)}{detail}."
     ]
+    if reason == "read_all":
+        return parts[0]
     found = f"{_pluralize(queries, 'query', 'queries')} brought {_pluralize(passages, 'passage')}"
     if rounds and not rounds[-1].accepted:
         found += "; the last round was rejected and not used"

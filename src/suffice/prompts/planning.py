@@ -35,7 +35,8 @@ class PlanResponse:
     expected_sections: int | None = None
     """How many items a list must have, if the task says so."""
     notes: str = ""
-    """One sentence of advice for the search. The writer does not get it: models copied it into answers as a fact."""
+    """One sentence of advice for the search, which the writer does not get: small models copied it into answers as a fact.
+    Where everything is read, advice for the writer."""
     subtasks: tuple[str, ...] = ()
     """Parts of the task that can be searched and written on their own."""
     form: str = ""

@@ -8,7 +8,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
-from suffice.report.notices import COVERAGE_HEADING, describe_absence, describe_completeness, describe_removed
+from suffice.report.notices import (
+    COVERAGE_HEADING,
+    describe_absence,
+    describe_completeness,
+    describe_removed,
+    render_breadth,
+)
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
@@ -258,6 +264,10 @@ def _render_stop(report: Report) -> Iterable[str]:
     yield "## Why it stopped"
     yield f"**{_to_line(describe_stop(stop))}.**"
     yield _to_line(stop.explanation)
+    if breadth := render_breadth(report.notices):
+        yield breadth
+    if stop.reason == "read_all":
+        return
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
     gate = to_inline_code(to_one_line(stop.expression or stop.gate))
     yield f"Evidence judged sufficient: {sufficiency}. Gate: {gate}"

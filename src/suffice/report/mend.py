@@ -21,18 +21,19 @@ async def mend_statements(
 ) -> Mapping[Statement, tuple[Statement, ...]]:
     """Return what the writer makes of doubtful statements; nothing for one that it takes out or does not mention.
 
-    It sees the whole draft, what these statements cite, and the nearest of what else it wrote the draft from.
+    It sees the whole draft, what these statements and their paragraphs cite, and the nearest of what else it was written
+    from.
     """
     if run.budget.is_spent():
         run.refused[Mend.role] += 1
         return {}
-    doubts, handles = [], dict[str, None]()
+    doubts, handles, beside = [], dict[str, None](), draft.handles_beside
     for number, verdict in enumerate(doubtful, 1):
         quote = verdict.deciding_quote or verdict.nearest
         said = f" The nearest words: “{' '.join(quote.text.split())}”" if quote is not None else ""
         note = f" ({verdict.reason.note})" if verdict.reason is not None and verdict.reason.note else ""
         doubts.append(f"{number}. {verdict.claim.text}\n   Doubted: {describe_reason(verdict.reason)}{note}.{said}")
-        handles.update(dict.fromkeys(verdict.claim.handles))
+        handles.update(dict.fromkeys((*verdict.claim.handles, *beside.get(verdict.claim, ()))))
         handles.update({run.evidence.get_handle(quote.passage): None} if quote is not None else {})
     cited = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
     answer_tokens = 200 + _TOKENS_OF_ANSWER * len(doubts)

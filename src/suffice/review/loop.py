@@ -23,7 +23,7 @@ from suffice.claims.verify import Checked
 from suffice.prompts.base import load_snippet
 from suffice.prompts.judging import Evaluate, Evaluation
 from suffice.report.draft import get_task_type, render_with_lists
-from suffice.review.revise import list_top_sections, revise_draft
+from suffice.review.revise import list_sections, revise_draft
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
 from suffice.settings import ReviewRules
 from suffice.state.run import RunState
@@ -59,12 +59,10 @@ class ReviewLoop:
         if self._rules is not None and not self._rules.panel:
             self._rules = None
 
-    def use_panel(self) -> bool:
-        """Let three readers review instead of one; return whether there is a review that was not by a panel already."""
-        if self._rules is None or self._rules.panel:
-            return False
-        self._rules = replace(self._rules, panel=True)
-        return True
+    def use_panel(self) -> None:
+        """Let three readers review instead of one, if there is a review."""
+        if self._rules is not None:
+            self._rules = replace(self._rules, panel=True)
 
     async def run(self, written: Checked) -> AsyncGenerator[ReviewRound, None]:
         """Review the written answer and yield each evaluation."""
@@ -131,7 +129,7 @@ class ReviewLoop:
 
     async def _evaluate(self, number: int, text: Checked, rules: ReviewRules) -> ReviewRound:
         readers = PANEL_READERS if rules.panel else (JUDGE_READER,)
-        sections = list_top_sections(text.draft.parts)
+        sections = list_sections(text.draft.parts)
         prompt = Evaluate(
             task=self._run.task,
             reader="",

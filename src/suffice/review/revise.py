@@ -24,11 +24,9 @@ from suffice.types import Note
 _ROOM = 300  # Tokens that a revision may have more than the draft, if that is longer than usual.
 
 
-def list_top_sections(parts: Sequence[Part]) -> tuple[str, ...]:
-    """Return the titles of the sections of the highest level below the title."""
-    headings = [part for part in parts if isinstance(part, SectionHeading) and part.level > 1]
-    top = min((heading.level for heading in headings), default=0)
-    return tuple(heading.text for heading in headings if heading.level == top)
+def list_sections(parts: Sequence[Part]) -> tuple[str, ...]:
+    """Return the titles of the sections below the title, of all levels."""
+    return tuple(part.text for part in parts if isinstance(part, SectionHeading) and part.level > 1)
 
 
 async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Draft | None:

@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from suffice.prompts.judging import Evaluation, EvaluationIssue
+from suffice.text.entities import content_stems
 
 # In hundredths, so that the composite is exact.
 WEIGHTS = {"relevance": 20, "completeness": 20, "depth": 25, "grounded": 15, "specificity": 10, "structure": 10}
 WHOLE_TEXT = "the whole text"
 _MAX_ISSUES = 8  # Issues for one revision; models do not resolve more at once.
 _MAX_ISSUE_CHARS = 300
+_SAME_ISSUE = 0.6  # Share of the content words that two wordings of one issue have in common.
 
 Scores = Mapping[str, float]
 
@@ -49,20 +51,29 @@ def list_issues(
 ) -> tuple[str, ...]:
     """Return the issues as lines with dimension and section, the weakest dimension first.
 
-    A dimension below the pass mark for which the readers named no issue gets one of its own.
+    A dimension below the pass mark for which the readers named no issue gets one of its own. What several readers name is
+    listed once.
     """
     by_dimension: dict[str, list[str]] = {}
     for issue in issues:
         dimension = issue.dimension.strip().lower()
         problem = " ".join(issue.problem.split())[:_MAX_ISSUE_CHARS]
         if dimension in WEIGHTS and problem:
-            line = f"{dimension}, {_format_section(issue.section, sections)}: {problem}"
-            by_dimension.setdefault(dimension, []).append(line)
+            place = f"{dimension}, {_format_section(issue.section, sections)}: "
+            named = by_dimension.setdefault(dimension, [])
+            if not any(line.startswith(place) and _are_alike(line[len(place) :], problem) for line in named):
+                named.append(place + problem)
     for dimension, score in scores.items():
         if score < pass_mark:
             by_dimension.setdefault(dimension, [f"{dimension}, {WHOLE_TEXT}: scored {score:g} of 10"])
     weakest_first = sorted(by_dimension, key=lambda dimension: (scores[dimension], -WEIGHTS[dimension]))
-    return tuple(dict.fromkeys(line for dimension in weakest_first for line in by_dimension[dimension]))[:_MAX_ISSUES]
+    return tuple(line for dimension in weakest_first for line in by_dimension[dimension])[:_MAX_ISSUES]
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether two issues of one section say the same, by the words of the shorter one."""
+    stems = content_stems(one), content_stems(other)
+    return one == other or len(stems[0] & stems[1]) >= _SAME_ISSUE * max(1, min(map(len, stems)))
 
 
 def _format_section(name: str, sections: Sequence[str]) -> str:

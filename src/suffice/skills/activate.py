@@ -44,8 +44,6 @@ class ActiveSkills:
 
     active: tuple[ActiveSkill, ...] = ()
     workspace: Workspace = field(default_factory=Workspace)
-    automatic: bool = False
-    """Whether the run itself may activate a skill, as it does for a complex task."""
 
     @property
     def skills(self) -> tuple[Skill, ...]:

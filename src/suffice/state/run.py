@@ -37,7 +37,10 @@ MAX_STRONG_GAP_QUERIES = 5
 DEFAULT_REPORT_TOKENS = 8_192  # The longest report. Value of the source system, see docs/sources.md.
 USUAL_REPORT_TOKENS = 1_500  # Tokens of a written report, for which the money limit keeps a share.
 PROMPT_TEXT_TOKENS = 800  # Tokens of the writer's prompt besides the evidence.
-_NO_QUERIES = "Everything in scope is read at once: give no queries."
+_NO_QUERIES = (
+    'Everything in scope is read at once: give no queries; "subtasks" and "open" stay empty too. "notes" are one or two '
+    "sentences for the writer: for whom the answer is, in which language, and what it must not leave out."
+)
 RECENT_QUERIES = 30  # Queries that a prompt lists, so that its length does not grow with the rounds.
 
 
@@ -140,6 +143,8 @@ class RunState(Prompter):
             plan = await self.try_ask(prompt) or PlanResponse(())
             if not plan.queries:
                 plan = replace(plan, queries=(PlannedQuery(self.task, "the task itself"),))
+            if not searches and plan.notes:
+                self.extra_instruction = "\n\n".join(filter(None, (self.extra_instruction, plan.notes)))
             self.current_plan = plan
             self.event_queue.add(Planned(tuple(plan.list_queries()), plan.complexity, self.budget.tokens_left))
         return self.current_plan
