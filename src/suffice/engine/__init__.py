@@ -1,1 +1,1 @@
-"""The engine: the research loop, the pipeline around it, presets and interventions."""
+"""The engine: the research loop, the pipeline around it, and what a run is made of (presets, limits, interventions, images)."""

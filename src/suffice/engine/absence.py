@@ -1,4 +1,4 @@
-"""Before a question over files on this machine is refused: read on, and bound what the passages that were not found can hold.
+"""Bound what the passages that were not found can hold, when a question over files on this machine is refused.
 
 The reader reads the nearest passages and some drawn at random from the others. How often it recognises a passage that answers
 is measured (``python -m bench.breadth --absence``); what it misses is part of the bound.

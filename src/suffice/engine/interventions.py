@@ -7,7 +7,7 @@
     hypotheses          each round, also ask what would decide between rival hypotheses; weigh and show them
     leads               each round, also ask the best follow-up; it finds links between sources that a model's queries miss
 
-An intervention wraps or adds parts of a run: the strategy, the memory or the gate.
+An intervention wraps the strategy or the gate of a run, or says what its memory is given.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

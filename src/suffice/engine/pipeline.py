@@ -81,7 +81,10 @@ class RunConfig:
     k: int = 5
     """Passages per query."""
     reads_all: bool = False
-    """Whether everything in scope is read at once where it fits a strong model's context."""
+    """Whether everything in scope is read at once where it fits a strong model's context.
+
+    A small scope that was found whole then ends the search, with any model.
+    """
     per_round: int | None = None
     """New passages that a round keeps; ``None``: all."""
     images: tuple[Image, ...] = ()

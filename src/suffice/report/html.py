@@ -26,10 +26,12 @@ from suffice.report.markdown import (
     format_usage,
 )
 from suffice.report.notices import (
+    BREADTH_KINDS,
     COVERAGE_HEADING,
     describe_completeness,
     describe_notice,
     describe_removed,
+    render_breadth,
     render_disagreements,
     render_notices,
     render_origin,
@@ -190,7 +192,7 @@ def _render_notices(report: Report) -> str:
         is_cancelled = report.stop.reason == "cancelled"
         text = CANCELLED_TEXT if is_cancelled else NO_ANSWER_TEXT[report.status]
         return f'<p class="notice">{text}</p>'
-    notices = [describe_notice(notice) for notice in report.notices if notice.kind != "no_model"]
+    notices = [describe_notice(one) for one in report.notices if one.kind not in ("no_model", *BREADTH_KINDS)]
     if partly := describe_partly(report):
         notices.insert(0, partly)
     if restated := describe_restated(report):
@@ -347,6 +349,7 @@ def _render_stop(report: Report) -> str:
 <summary><h2>{_escape(describe_stop(stop))}</h2></summary>
 {figure if charts[0] and len(stop.rounds) > 1 else ""}
 {promise if stop.reason in JUDGED_REASONS else ""}
+{f'<p class="explanation">{_escape(breadth)}</p>' if (breadth := render_breadth(report.notices)) else ""}
 <details id="why-details"><summary>Details</summary>
 <p class="explanation" dir="auto">{_escape(stop.explanation)}</p>
 <dl class="facts"><div><dt>Is the evidence enough?</dt><dd>{sufficiency}</dd></div>

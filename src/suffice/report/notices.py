@@ -20,7 +20,7 @@ NOTICE_TEXT = {
     "unsupported_draft": "No statement of the model's draft was supported by the sources, so the sources are quoted instead.",
 }
 """The notices around an answer, by kind."""
-_BREADTHS = ("broad", "list")
+BREADTH_KINDS = ("broad", "list")
 OTHER_LANGUAGE = "The documents are in another language than the question"
 MODEL_ADVICE = "A language model (--model) can search and answer across languages."
 # In reports of earlier versions.
@@ -39,13 +39,13 @@ def describe_notice(notice: Notice) -> str:
 def render_notices(notices: Sequence[Notice]) -> str:
     """Return the notices as the Markdown above an answer."""
     return "".join(
-        f"> {describe_notice(notice)}\n\n" for notice in notices if notice.kind not in ("no_model", *_BREADTHS)
+        f"> {describe_notice(notice)}\n\n" for notice in notices if notice.kind not in ("no_model", *BREADTH_KINDS)
     )
 
 
 def render_breadth(notices: Sequence[Notice]) -> str:
     """Return how broadly the question was read, for the end of a report; empty for a narrow one."""
-    return "".join(describe_notice(notice) for notice in notices if notice.kind in _BREADTHS)
+    return "".join(describe_notice(notice) for notice in notices if notice.kind in BREADTH_KINDS)
 
 
 def render_origin(notices: Sequence[Notice]) -> str:
