@@ -73,7 +73,8 @@ def test_a_broad_question_reads_every_relevant_file(folder: Path) -> None:
     assert report.stop.promise == "estimate"
     assert report.stop.sufficiency == "yes"
     assert COVERAGE_HEADING in render_markdown(report)
-    assert "Read as a broad question" in report.final_answer
+    assert "Read as a broad question" not in report.final_answer
+    assert "Read as a broad question" in render_markdown(report).partition("## Why it stopped")[2]
 
 
 def test_findings_and_aspects_are_in_the_report(folder: Path) -> None:
