@@ -33,6 +33,8 @@ def apply_fixes(text: str, verdicts: Sequence[tuple[ClaimText, ClaimVerdict]]) -
     fixed = _replace_sentences(text, fixes)
     if removed:
         empty = Counter(_list_headings(text)) - Counter(_list_headings(drop_empty_headings(text)))
+        stays = [text[slice(*span)].strip() for span, fix in fixes if fix is None]  # Also in a heading.
+        empty |= Counter(heading for heading in _list_headings(fixed) if any(one in heading for one in stays))
         fixed = drop_empty_headings(fixed, keep=empty).strip("\r\n")
         if fixed:
             fixed = text[: len(text) - len(text.lstrip("\r\n"))] + fixed + text[len(text.rstrip("\r\n")) :]
