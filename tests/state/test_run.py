@@ -89,7 +89,7 @@ def test_where_everything_is_read_no_queries_are_asked_for():
     assert asyncio.run(run.plan(searches=False)).form == "research"
     prompt = model.prompts[0].render()
     assert "give no queries" in prompt
-    assert not any(words in prompt for words in ("Write up to", "a.md"))
+    assert not any(words in prompt for words in ("Write up to", "a.md", 'add "open"'))
 
 
 def test_a_reflection_that_fails_is_logged_and_unknown():

@@ -15,10 +15,8 @@ from suffice.search.base import ScopeSearch, Search
 from suffice.state.run import RunState
 from suffice.types import Absence, Passage, Query
 
-NEAREST, SAMPLED = (
-    40,
-    80,
-)  # Passages that are read: about 35 ms each on two cores, so that a refusal waits less than 5 s.
+# Passages that are read: about 35 ms each on two cores, so that a refusal waits less than 5 s.
+NEAREST, SAMPLED = 40, 80
 MAX_LISTED = 20_000
 MIN_PROBABILITY = 0.5  # From it on the reader holds that a passage answers.
 FOUND, SHOWN = 12, 50  # Passages with the answer to a question in other words that it recognised, and all of them.

@@ -91,7 +91,7 @@ def is_loopback(host: str) -> bool:
 
 
 def require_key(host: str, has_key: bool) -> None:
-    """Raise ``InputError`` if others can reach the host and nobody needs a key."""
+    """Raise ``InputError`` if others can reach the host without a key."""
     if not has_key and not is_loopback(host):
         raise InputError(
             f"{host} can be reached from other machines and no API key exists; create one with: suffice keys create NAME"
