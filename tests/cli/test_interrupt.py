@@ -16,13 +16,15 @@ from fake_llm import SENSIBLE, Answer, Body, FakeLlm, Say, role_of
 QUESTION = "Who decoded the waggle dance?"
 TIME_LIMIT = 180.0  # Seconds until a program that does not get anywhere is killed.
 SOON = 30.0  # Seconds until an interrupted program has ended; its work would take much longer.
+# Ctrl-C before Python has reached the program is Python's own affair, and a busy machine starts it slowly.
+PROGRAM = "import sys; from suffice.__main__ import main; print('started', file=sys.stderr, flush=True); main()"
 
 
 @contextmanager
-def started(*words: object, wait_for: str = "", **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """Start the program; if ``wait_for`` is given, wait until a line of standard error holds it."""
+def started(*words: object, wait_for: str = "started", **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """Start the program and wait until a line of standard error holds ``wait_for``."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "suffice", *map(str, words)],
+        [sys.executable, "-c", PROGRAM, *map(str, words)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -33,7 +35,7 @@ def started(*words: object, wait_for: str = "", **environment: str) -> Iterator[
     watchdog.start()
     try:
         assert process.stderr is not None
-        while wait_for and wait_for not in (line := process.stderr.readline()):
+        while wait_for not in (line := process.stderr.readline()):
             assert line, f"the program ended, or was killed, before it printed {wait_for!r}"
         yield process
     finally:
