@@ -1,6 +1,7 @@
 """Checking a text against a search: which passages are read, and the check of all claims by a language model."""
 
 import asyncio
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,12 +37,35 @@ def check(audit):
     return asyncio.run(collect())
 
 
-@pytest.mark.parametrize(("supporting", "read"), [(0, 3), (2, 3), (4, 5), (9, 5)])
-def test_more_passages_are_read_only_where_the_first_do_not_support_the_claim(supporting, read):
+@pytest.mark.parametrize(("supporting", "read"), [(0, 1), (2, 3), (4, 5), (9, 5)])
+def test_passages_are_read_until_one_supports_the_claim(supporting, read):
     reader = CountingReader(supporting)
     [claim] = check(TextAudit("The Meridian bridge was built by the town.", find_ten, Checker(reader)))
     assert len([text for text in reader.read if text.startswith("Notes. ")]) == read <= PASSAGES_PER_CLAIM
     assert (claim.support == "supported") == (supporting != 9)
+
+
+def test_a_repeated_sentence_is_judged_once():
+    searched = []
+
+    async def search(query, k):
+        searched.append(query.text)
+        return await find_ten(query, k)
+
+    text = "The bridge was built by the town.\n\n- The **bridge** was built by the town.\n"
+    one, two = check(TextAudit(text, search, Checker(CountingReader(0))))
+    assert (one.support, two.support, one.text == two.text) == ("supported", "supported", False)
+    assert searched == ["The bridge was built by the town."]
+
+
+@pytest.mark.parametrize(("kinds", "support"), [(["code"], "unknown"), (["code", "markdown"], "unsupported")])
+def test_what_only_code_could_say_is_unknown(kinds, support):
+    async def search(query, k):
+        return [replace(make_passage(kind, "def build(bridge): ..."), kind=kind) for kind in kinds]
+
+    [claim] = check(TextAudit("The Meridian bridge was built by the town.", search, Checker(CountingReader(9))))
+    assert claim.support == support
+    assert ("code" in claim.note) == (support == "unknown")
 
 
 def test_a_language_model_gets_all_claims_with_their_passages_in_one_call():

@@ -31,6 +31,7 @@ from suffice.claims.figures import find_missing_figure, has_figure
         ("One can see it.", "It can be seen."),
         ("It runs from 1990 to 1995.", "It ran 1990–1995."),
         ("In May 2021 it may rain.", "In May 2021 it rained."),
+        ("A question has at most 4,000 characters.", "MAX_CHARS = 4_000"),
     ],
 )
 def test_figures_that_the_source_has(claim: str, source: str) -> None:

@@ -59,6 +59,7 @@ def test_each_sentence_has_its_citations():
 def test_code_in_a_sentence_is_part_of_its_words():
     [claim] = extract_claims("From Python: `import tin`.")
     assert strip_claim_markup(claim.text) == "From Python: import tin."
+    assert strip_claim_markup("[`deploy/`](../deploy) has a `Dockerfile`") == "deploy/ has a Dockerfile"
 
 
 @given(st.text(alphabet="aB1 .,;[]|>#-*`\n\\é東", max_size=120))

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -184,3 +185,14 @@ def test_the_evidence_shows_no_heading_and_nothing_beyond_it():
     evidence = build_evidence(verdict, "[1]")
     assert evidence is not None
     assert evidence.text == "The monthly fee of the host is 480 EUR."
+
+
+@pytest.mark.parametrize(("kind", "support"), [("markdown", "contradicted"), ("code", "unsupported")])
+def test_code_that_a_claim_does_not_cite_supports_but_contradicts_by_figures_alone(kind, support):
+    note = replace(make_passage("n", '"""The closed line never carried trams."""'), kind=kind)
+    against = Checker(ScriptedReader(contradicts="trams"))
+    assert judge("The closed line carried trams.", (), (note,), against).support == support
+    assert judge("The closed line carried trams.", (), (note,), Checker(ScriptedReader("trams"))).support == "supported"
+    limit = replace(make_passage("c", "DEFAULT_TIMEOUT = 20.0  # Seconds that one try may take."), kind=kind)
+    against = Checker(ScriptedReader(contradicts="try"))
+    assert judge("One try may take 30 seconds.", (), (limit,), against).support == "contradicted"

@@ -6,7 +6,7 @@ them is judged by it. With a language model, all claims and the passages found f
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from suffice.claims.checker import Checker
 from suffice.claims.reasons import describe_reason
@@ -19,15 +19,13 @@ from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
 from suffice.search.isolation.pool import get_pool
 from suffice.text.citations import next_handle, parse_source_entry
 from suffice.text.markdown import iter_source_lines
-from suffice.types import Claim, Passage, Query, Source, Span
+from suffice.types import Claim, Passage, Query, Reason, Source, Span
 
 PASSAGES_PER_CLAIM = 5  # Passages that a claim is judged by.
 PASSAGES_FOR_MODEL = 4  # Of them, those that a language model gets.
 MODEL_PROMPT_TOKENS = 12_000  # Claims and passages in one call of a language model.
 _READ_FIRST = 3  # Passages that are read first. The others are read if these do not support the claim.
 _CITED_SEARCH_DEPTH = 30  # How far down the ranking a cited source is looked for.
-
-
 # What splitting a text may use. A book of a million characters takes a second.
 _SPLIT_LIMITS = Limits(memory_bytes=1 << 30, cpu_seconds=5, seconds=30.0, output_bytes=1 << 20)
 
@@ -82,8 +80,12 @@ class TextAudit:
     async def check_claims(self) -> AsyncIterator[tuple[Claim, ClaimVerdict]]:
         """Yield each claim with its verdict, in the order of the text."""
         by_model = await self._ask_model() if self.ask is not None else [None] * len(self.claim_texts)
+        known: dict[tuple[str, tuple[str, ...]], ClaimVerdict] = {}
         for claim, verdict in zip(self.claim_texts, by_model, strict=True):
-            decided = verdict or await self._check_claim(claim)
+            words = strip_claim_markup(claim.text), claim.handles
+            if verdict is None and words not in known:
+                known[words] = await self._check_claim(claim)
+            decided = verdict or known[words].about(claim)
             yield self._build_claim(decided), decided
 
     async def _check_claim(self, claim: ClaimText) -> ClaimVerdict:
@@ -92,7 +94,10 @@ class TextAudit:
             verdict = await judge_claim(claim, cited[:_READ_FIRST], hits[:_READ_FIRST], self.checker)
             if verdict.support == "supported":
                 return verdict
-        return await judge_claim(claim, cited, hits, self.checker)
+        verdict = await judge_claim(claim, cited, hits, self.checker)
+        if verdict.support == "unsupported" and not cited and hits and all(hit.kind == "code" for hit in hits):
+            return replace(verdict, support="unknown", reason=Reason("code"))
+        return verdict
 
     async def _find_passages(self, claim: ClaimText) -> tuple[list[Passage], list[Passage]]:
         """Return the passages of the sources that a claim cites, and those that its words find."""

@@ -91,11 +91,8 @@ def share_words(claim: str, text: str) -> float:
 def rank_sentences(claim: str, passage: Passage) -> list[tuple[float, Offsets]]:
     """Return the passage's sentences with the share of the claim's words that each has, the highest first."""
     spans = quotable_spans(passage.text, passage.kind)
-    return sorted(((share_words(claim, passage.text[start:end]), (start, end)) for start, end in spans), key=_by_share)
-
-
-def _by_share(row: tuple[float, Offsets]) -> tuple[float, int]:
-    return -row[0], row[1][0]
+    rows = [(share_words(claim, passage.text[start:end]), (start, end)) for start, end in spans]
+    return sorted(rows, key=lambda row: (-row[0], row[1]))
 
 
 def select_text(claim: str, passage: Passage, max_chars: int = MAX_TEXT_CHARS) -> str:

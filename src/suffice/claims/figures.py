@@ -44,7 +44,7 @@ _UNITS = {
 _FIGURE = re.compile(
     rf"""(?<![\w.])(?<![^\W\d_][-’'])(?:(?P<currency>[$€£¥])\s?|(?P<sign>(?<!\d\s)(?<!\S)[-−]))?
     (?:(?P<chain>\d+(?:\.\d+){{2,}}|\d{{1,4}}(?:[-/]\d{{1,2}}){{2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|\d{{1,2}}:\d\d(?::\d\d)?)(?![\w])
-      |(?P<digits>\d{{1,3}}(?:[,\u00a0\u202f']\d{{3}})+(?:\.\d+)?|\d+\.\d+|\d+,\d{{1,2}}(?!\d)|\d+)(?P<suffix>st|nd|rd|th|s)?(?![^\W\d_]*\d|_)
+      |(?P<digits>\d{{1,3}}(?:[,_\u00a0\u202f']\d{{3}})+(?:\.\d+)?|\d+\.\d+|\d+,\d{{1,2}}(?!\d)|\d+)(?P<suffix>st|nd|rd|th|s)?(?![^\W\d_]*\d|_)
       |(?P<word>\b(?:{"|".join(_WORDS)})\b))
     (?:[\s-]?(?P<scale>thousand|million|billion|trillion|bn|mn|k)\b)?
     (?:[\s-]?(?P<unit>%|per[ ]cent\b|°?[^\W\d_]+))?""",
@@ -173,7 +173,7 @@ def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
 
 def _read_number(digits: str) -> tuple[float, int]:
     """Return the value of digits with separators, and how many decimals they have."""
-    whole = re.sub(r"[,\u00a0\u202f'](?=\d{3}(?!\d))", "", digits).replace(",", ".")
+    whole = re.sub(r"[,_\u00a0\u202f'](?=\d{3}(?!\d))", "", digits).replace(",", ".")
     return float(whole), len(whole.partition(".")[2])
 
 

@@ -69,7 +69,7 @@ def strip_claim_markup(markdown: str) -> str:
     text = mask_quote_markers(markdown)
     pieces, position = [], 0
     for match in _NON_TEXT.finditer(mask_inline_code(text)):
-        label = match["label"] or ""
+        label = text[slice(*match.span("label"))] if match["label"] else ""
         pieces += [text[position : match.start()], "" if label.strip().isdecimal() else label]
         position = match.end()
     return strip_markdown("".join([*pieces, text[position:]]).replace("\n", " "))

@@ -27,9 +27,7 @@ from suffice.types import COMPUTED_KIND, Excerpt, Passage, Reason, SupportLabel
 MAX_CLAIM_CHARS = 2_000  # A longer claim is not checked; no sentence that a person reads is as long.
 MIN_DISAGREEMENT = 0.9  # The probability from which on a source counts as disagreeing with one that supports a claim.
 _NEAR = 0.5  # A sentence that has this share of a claim's words is about the same matter.
-_SAME_MATTER = (
-    0.75  # To speak against a claim that does not cite it, it needs this share: similar things are not the same.
-)
+_SAME_MATTER = 0.75  # To speak against a claim that does not cite it: similar things are not the same.
 _MIN_SHARED = 0.2  # A passage that is not cited is read if a sentence has this share: 96 % of supported claims have it.
 _UNCITED_CHARS = 700  # Read of a passage that is not cited; 1,600 characters gain one point and take twice the time.
 _MAX_JOINED = 4  # Cited passages that are read together.
@@ -140,7 +138,9 @@ async def judge_claim(
     if nearest is not None and reason is not None and reason.source_value:
         against = (replace(nearest, checker="figures"),)
     else:
-        against = await _find_contradiction(words, cited or others, bool(cited), checker)
+        # The reader understands prose. Of code that a claim does not cite, it is right about figures alone.
+        able = cited or [one for one in others if missing or one.kind != "code"]
+        against = await _find_contradiction(words, able, bool(cited), checker)
     if against:
         return ClaimVerdict(claim, "contradicted", (), against, uncited, reason=reason or Reason("contradicted"))
     if uncited is not None:
@@ -222,14 +222,12 @@ async def _find_support(
     words: str, passages: Sequence[Passage], are_cited: bool, checker: Checker
 ) -> tuple[Quote, ...]:
     """Return quotes of the passages that support a claim alone, else of the cited ones that support it together."""
-    alone = [
-        (passage, found.supported)
-        for passage, found in await _judge(words, passages, are_cited, checker)
-        if found.supported >= checker.min_supported and not find_missing_figure(words, _list_texts([passage]))
-    ]
-    if alone:
-        passage, probability = max(alone, key=lambda row: row[1])
-        return (await _quote(words, passage, 0, probability, checker),)
+    able = [one for one in passages if not find_missing_figure(words, _list_texts([one]))]
+    for group in [able] if are_cited else [[one] for one in able]:  # Of passages found, the first one is enough.
+        rows = [(passage, found.supported) for passage, found in await _judge(words, group, are_cited, checker)]
+        passage, probability = max(rows, key=lambda row: row[1], default=(None, 0.0))
+        if passage is not None and probability >= checker.min_supported:
+            return (await _quote(words, passage, 0, probability, checker),)
     parts = passages[:_MAX_JOINED]
     if not are_cited or len(parts) < 2 or find_missing_figure(words, _list_texts(passages)):
         return ()
@@ -252,11 +250,11 @@ async def _find_contradiction(
     words: str, passages: Sequence[Passage], are_cited: bool, checker: Checker
 ) -> tuple[Quote, ...]:
     """Return quotes that contradict a claim. A passage that is not cited must have a sentence about the same matter."""
+    able = passages if are_cited else [one for one in passages if _find_nearest(words, [one], _SAME_MATTER)]
     rows = [
         (passage, found.contradicted)
-        for passage, found in await _judge(words, passages, are_cited, checker)
+        for passage, found in await _judge(words, able, are_cited, checker)
         if found.contradicted >= checker.min_contradicted
-        and (are_cited or _find_nearest(words, [passage], _SAME_MATTER))
     ]
     if not rows:
         return ()

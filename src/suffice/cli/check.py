@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from suffice.claims.audit import TextAudit
     from suffice.claims.receipts import Finding, Receipt, ReceiptFile
     from suffice.claims.split import ClaimText
-    from suffice.claims.verdict import ClaimVerdict, Quote
+    from suffice.claims.verdict import ClaimVerdict
     from suffice.claims.whole import AskDraft
     from suffice.cli.annotations import CheckFinding
     from suffice.cli.terminal import Terminal
@@ -196,8 +196,7 @@ async def _check_text(
         claims_read += audit.checker.pairs_read > pairs_read
         pairs_read = audit.checker.pairs_read
         terminal.show_progress(f"checking {file}", len(claims), len(audit.claim_texts))
-    record = build_receipt_file(file, claims, audit.checker)
-    sources = list(audit.sources.values())
+    record, sources = build_receipt_file(file, claims, audit.checker), list(audit.sources.values())
     return CheckedText(file, audit.text, claims, audit.claim_texts, sources, record, claims_read, known)
 
 
@@ -278,7 +277,7 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
     verdicts = [verdict for _, verdict in checked.claims]
     fixed = apply_fixes(checked.text, list(zip(checked.claim_texts, verdicts, strict=True)))
     is_same_format = _has_lines(checked.file)
-    mark = _read_byte_order_mark(checked.file) if is_same_format else b""
+    mark = BOM_UTF8 if is_same_format and Path(checked.file).read_bytes().startswith(BOM_UTF8) else b""
     text = fixed.text
     if not text.endswith("\n") and (not text or not is_same_format or checked.text.endswith("\n")):
         text += "\n"
@@ -291,25 +290,15 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
     lines = [f"Wrote {name}: {len(fixed.removed)} left out."]
     for one in fixed.removed:
         quote = one.deciding_quote
-        instead = f"; a source says {_say(quote)}" if quote is not None else ""
+        instead = f"; a source says {_quote(quote.text)} ({quote.location})" if quote is not None else ""
         lines.append(f"  left out: {_quote(one.claim.text)}{instead}")
     print("\n".join(lines), file=sys.stderr)
-
-
-def _read_byte_order_mark(file: str) -> bytes:
-    """Return the mark that an editor put before the text, if it did."""
-    with Path(file).open("rb") as data:
-        return BOM_UTF8 if data.read(len(BOM_UTF8)) == BOM_UTF8 else b""
 
 
 def _quote(text: str) -> str:
     from textwrap import shorten
 
     return f"“{shorten(' '.join(text.split()), _MAX_LISTED_CHARS, placeholder=' …')}”"
-
-
-def _say(quote: "Quote") -> str:
-    return f"{_quote(quote.text)} ({quote.location})"
 
 
 def _make_ask(model_name: str | None, config: settings.Settings, notify: Callable[[str], None]) -> "AskDraft | None":
@@ -406,8 +395,7 @@ def _build_table(claims: "list[tuple[Claim, ClaimVerdict]]") -> "Table":
     table.add_column("Claim", overflow="fold", ratio=2)
     table.add_column("What the sources say", overflow="fold", ratio=3)
     for claim, _ in claims:
-        label = f"{SUPPORT_SYMBOLS[claim.support]} {claim.support}"
-        said = Text.assemble((label, _STYLES[claim.support]))
+        said = Text.assemble((f"{SUPPORT_SYMBOLS[claim.support]} {claim.support}", _STYLES[claim.support]))
         if reason := "; ".join(filter(None, (claim.note, _describe_checker(claim)))):
             said.append(f"  {reason}", style="dim")
         if claim.evidence is not None:

@@ -13,6 +13,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ _HEAP_PER_THREAD = 64_000_000
 _OPEN_ATTEMPTS = 5
 # Beyond so many passages of equal score, which of them are returned may change when the index is rebuilt.
 _MAX_TIES = 10_000
+_MAX_DECODED = 4_096  # Entries that stay decoded: a search looks at hundreds, and most come back with the next one.
 # Chunks of a file made ready at once.
 _BATCH_SIZE = 512
 _FIELD_PREFIX = "words_"
@@ -91,7 +93,7 @@ class BM25Index:
             self._index = tantivy.Index(self._schema, None if folder is None else str(folder))
         for language in STEMMED_LANGUAGES:
             self._index.register_tokenizer(language, get_analyzer(language))
-        self._searcher = self._open_searcher()
+        self._use(self._open_searcher())
 
     @property
     def size(self) -> int:
@@ -101,7 +103,7 @@ class BM25Index:
     def refresh(self) -> None:
         with translate_tantivy_errors():
             self._index.reload()
-        self._searcher = self._open_searcher()
+        self._use(self._open_searcher())
 
     @contextmanager
     def open_writer(self) -> Iterator["IndexWriter"]:
@@ -165,9 +167,18 @@ class BM25Index:
         return [address for _, address in hits]
 
     def get_entry(self, address: "tantivy.DocAddress") -> IndexEntry:
-        with translate_tantivy_errors():
-            found: IndexEntry = _decode(self._searcher.doc(address).get_first("entry") or b"")
-        return found
+        return self._decode_entry(address.segment_ord, address.doc)
+
+    def _use(self, searcher: "tantivy.Searcher") -> None:
+        import tantivy
+
+        @lru_cache(maxsize=_MAX_DECODED)
+        def decode_entry(segment: int, number: int) -> IndexEntry:
+            with translate_tantivy_errors():
+                found: IndexEntry = _decode(searcher.doc(tantivy.DocAddress(segment, number)).get_first("entry") or b"")
+            return found
+
+        self._searcher, self._decode_entry = searcher, decode_entry
 
     def find_files_with_id(self, id: str) -> list[str]:
         """Return the files with a record of this id, if there are several."""
