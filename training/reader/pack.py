@@ -1,0 +1,126 @@
+"""Put start weights into the form that ``model.py`` reads: MPNet for the teacher, the reader that ships today for the student.
+
+python training/reader/pack.py --mpnet all-mpnet-base-v2/model.safetensors --reader src/suffice/models/reader/model.onnx --out build/gpu
+"""
+
+import argparse
+import itertools
+import json
+from pathlib import Path
+
+import numpy
+import onnx
+from model import SIZES, VOCABULARY, store
+from onnx import numpy_helper
+
+CLS, SEP, PAD = 101, 102, 0
+MPNET_SPECIAL = {CLS: 0, SEP: 2, PAD: 1}
+MPNET_SHIFT = 4  # MPNet's vocabulary is BERT's, four places later, with its own three marks at the front.
+PARTS = {
+    "attention.attn.q": "query",
+    "attention.attn.k": "key",
+    "attention.attn.v": "value",
+    "attention.attn.o": "out",
+    "attention.LayerNorm": "attention_norm",
+    "intermediate.dense": "up",
+    "output.dense": "down",
+    "output.LayerNorm": "norm",
+}
+BERT_PARTS = {
+    "attention.self.query": "query",
+    "attention.self.key": "key",
+    "attention.self.value": "value",
+    "attention.output.dense": "out",
+    "attention.output.LayerNorm": "attention_norm",
+    "intermediate.dense": "up",
+    "output.dense": "down",
+    "output.LayerNorm": "norm",
+}
+
+
+def read_safetensors(path: Path) -> dict[str, numpy.ndarray]:
+    """Read float32 and int64 tensors of a safetensors file."""
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8 : 8 + size])
+    kinds = {"F32": numpy.float32, "I64": numpy.int64}
+    return {
+        name: numpy.frombuffer(
+            raw, kinds[at["dtype"]], offset=8 + size + at["data_offsets"][0], count=int(numpy.prod(at["shape"]))
+        ).reshape(at["shape"])
+        for name, at in header.items()
+        if name != "__metadata__"
+    }
+
+
+def from_mpnet(tensors: dict[str, numpy.ndarray]) -> dict[str, numpy.ndarray]:
+    """Rename MPNet's weights, with its word embeddings in the order of the BERT vocabulary."""
+    order = numpy.arange(VOCABULARY) + MPNET_SHIFT
+    for ours, theirs in MPNET_SPECIAL.items():
+        order[ours] = theirs
+    found = {
+        "words.weight": tensors["embeddings.word_embeddings.weight"][order],
+        "positions.weight": tensors["embeddings.position_embeddings.weight"][2:],
+        "relative.weight": tensors["encoder.relative_attention_bias.weight"],
+    }
+    for end in ("weight", "bias"):
+        found[f"norm.{end}"] = tensors[f"embeddings.LayerNorm.{end}"]
+        for head in ("claims", "answerable"):
+            found[f"{head}.0.{end}"] = tensors[f"pooler.dense.{end}"]
+        for layer in range(SIZES["large"]["layers"]):
+            for theirs, ours in PARTS.items():
+                found[f"layers.{layer}.{ours}.{end}"] = tensors[f"encoder.layer.{layer}.{theirs}.{end}"]
+    return found
+
+
+def from_onnx(path: Path) -> dict[str, numpy.ndarray]:
+    """Return float weights of the exported int8 reader: its quantised matrices are scaled back and named by their place."""
+    graph = onnx.load(str(path)).graph
+    values = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    for name in [name for name in values if name.endswith("_quantized")]:
+        stem = name.removesuffix("_quantized")
+        apart = values[name].astype(numpy.float32) - values[f"{stem}_zero_point"].astype(numpy.float32)
+        values[stem] = apart * values[f"{stem}_scale"]
+    matrices = [
+        name.removesuffix("_quantized")
+        for name in values
+        if name.startswith("onnx::MatMul") and name.endswith("_quantized")
+    ]
+    found = {
+        "words.weight": values["bert.embeddings.word_embeddings.weight"],
+        "positions.weight": values["bert.embeddings.position_embeddings.weight"],
+        "kinds.weight": values["bert.embeddings.token_type_embeddings.weight"],
+        "norm.weight": values["bert.embeddings.LayerNorm.weight"],
+        "norm.bias": values["bert.embeddings.LayerNorm.bias"],
+        "claims.0.weight": values["bert.pooler.dense.weight"].T,
+        "claims.0.bias": values["bert.pooler.dense.bias"],
+        "claims.3.weight": values["classifier.weight"].T,
+        "claims.3.bias": values["classifier.bias"],
+        "ends.weight": values[matrices.pop()].T,
+        "ends.bias": values["ends.bias"],
+    }
+    for place, end in itertools.product("02", ("weight", "bias")):
+        found[f"answerable.{place}.{end}"] = values[f"answerable.{place}.{end}"].T
+    for layer in range(SIZES["small"]["layers"]):
+        for theirs, ours in BERT_PARTS.items():
+            if not ours.endswith("norm"):
+                found[f"layers.{layer}.{ours}.weight"] = values[matrices.pop(0)].T
+            else:
+                found[f"layers.{layer}.{ours}.weight"] = values[f"bert.encoder.layer.{layer}.{theirs}.weight"]
+            found[f"layers.{layer}.{ours}.bias"] = values[f"bert.encoder.layer.{layer}.{theirs}.bias"]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--mpnet", type=Path, required=True, help="model.safetensors of all-mpnet-base-v2")
+    parser.add_argument("--reader", type=Path, required=True, help="model.onnx of the reader that ships")
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    for name, state in (("large", from_mpnet(read_safetensors(given.mpnet))), ("small", from_onnx(given.reader))):
+        for path in store(state, given.out / "start", name, 8):
+            print(path, path.stat().st_size)
+
+
+if __name__ == "__main__":
+    main()
