@@ -81,7 +81,7 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
     bounds = resolve_limits(
         tier,
         config.preset,
-        config.stop,
+        config.gate,
         config.bounds,
         config.environment_bounds,
         is_strong=_is_strong(config) and config.preset.adapts and not config.names_tier,
@@ -90,7 +90,7 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
         name: value for name in ("rounds", "queries", "tokens", "usd") if (value := getattr(bounds, name)) is not None
     }
     recorded, basis = _choose_runs(config, strategy, log)
-    needs = frozenset() if config.stop is None else config.stop.needs
+    needs = frozenset() if config.gate is None else config.gate.needs
     has_drafts = not needs.isdisjoint(TrialAnswerMeter.names)
     runs = [_apply_limits(_fit_drafts(run, has_drafts), config, limits) for run in recorded]
     costs = [_compute_cost(run, config.model) for run in runs]

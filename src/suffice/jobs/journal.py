@@ -125,7 +125,7 @@ def make_durable(config: RunConfig, journal: Journal) -> RunConfig:
         config,
         model=DurableModel(config.model, journal),
         search=DurableSearch(config.search, journal),
-        reader=None if config.reader is None else DurableReader(config.reader, journal),
+        page_reader=None if config.page_reader is None else DurableReader(config.page_reader, journal),
         clock=journal.clock,
     )
 
