@@ -17,13 +17,9 @@ from suffice.text.chunks import split_lines
         ("latex", "\\begin{comment}\na\n\\end{comment}\nb", ["", "", "", "b"]),
         ("latex", "\\begin{foo}x\n\\end{foo} y", ["x", "y"]),
         ("latex", "It costs $5 and $6, 5\\% of $x$.", ["It costs $5 and $6, 5% of `x`."]),
-        ("wiki", "<pre>\nd = {{'a': 1}}\n<!-- [[b]] -->\n</pre>", ["```", "d = {{'a': 1}}", "<!-- [[b]] -->", "```"]),
-        ("wiki", "Write <nowiki>[[a]] {{b}}</nowiki> {{c|\n|d}}here.", ["Write `[[a]] {{b}}`", "here."]),
-        ("wiki", "A<ref>x\n</ref> b <ref>c", ["A", "b c"]),
         ("org", "#+begin_src sh\nif [[ -f a &&\n-f b ]]\n#+end_src\n", ["```sh", "if [[ -f a &&", "-f b ]]", "```"]),
         ("org", "A [[x][long\nlink]].\n", ["A long", "link."]),
         ("asciidoc", "a &#10; b\n&NewLine;c\n", ["a   b", " c"]),
-        ("pod", "=pod\n\na E<10>E<55296>E<NewLine>E<233> b\nc\n", ["", "", "a   é b", "c"]),
         ("man", ".ie t foo\n.el bar\nText\\(bu\n", ["", "", "Text•"]),
     ],
 )
@@ -62,15 +58,6 @@ PIECES = {
         "* A¦** TODO B¦#+begin_src sh¦#+end_src¦#+begin_quote¦#+begin_example¦#+end_example¦| a | b |¦|---+---|¦"
         "|   |  ¦| <l> |¦: a¦- a¦- a :: b¦1. a¦:PROPERTIES:¦:END:¦[[a][b¦[[a¦]]¦=a¦~a~¦/a¦[fn:1]¦{{{a(b)}}}¦#+title: a¦"
         "¦<2020-01-01>"
-    ),
-    "pod": (
-        "=pod¦=head1 A¦=over¦=back¦=item a¦=item *¦=begin html¦=end¦=cut¦  code¦C<a¦E<10>¦E<55296>¦E<gt>¦L<a|b>¦"
-        "C<< a >>¦X<¦>¦¦=for x"
-    ),
-    "wiki": (
-        "== A ==¦=      ¦* a¦# b¦; a : b¦: c¦{|¦|}¦|-¦| a || b¦! a¦| k=v&k=v¦<pre>¦</pre>¦<ref>¦</ref>¦<gallery¦<code>¦"
-        "</code>¦<nowiki>¦</nowiki>¦<!--¦-->¦{{a|¦}}¦[[a|¦]]¦ code¦&#10;¦'''¦<syntaxhighlight lang=a>¦"
-        "</syntaxhighlight>¦"
     ),
 }
 

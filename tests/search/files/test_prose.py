@@ -161,17 +161,6 @@ def test_a_manual_page_becomes_light_markdown_line_by_line(source: str, expected
 
 
 OTHER_MARKUP = [
-    ("=head1 NAME\n\nx - Do C<y>\n\n    code\n\n=cut", "a.pod", "# NAME\n\nx - Do `y`\n```\ncode\n```"),
-    (
-        "=over 4\n\n=item chop LIST\nX<chop>\n\n=item chop\n\nSee L<the page|perlop/Ops>, E<gt> and C<< a > b >>.\n\n=back",
-        "a.pod",
-        "\n\n\n\n\n- chop LIST, chop:\n\nSee the page, > and `a > b`.",
-    ),
-    (
-        "=over\n\n=item *\n\nOne\n\n=item *\n\nTwo\n\n=back\n\n=for html <b>\n\nText.",
-        "a.pod",
-        "\n" * 4 + "- One\n\n\n\n- Two\n\n\n\n\n\nText.",
-    ),
     (
         "#+TITLE: T\n#+OPTIONS: x\n* TODO One :tag:\n:PROPERTIES:\n:a: b\n:END:\nText.",
         "a.org",
@@ -188,21 +177,6 @@ OTHER_MARKUP = [
         "- a: `b` and a\n  link\n  more\n- c\n\n  Text.",
     ),
     ("| A | B |\n|---+---|\n| a | b |\n# comment", "a.org", "| A | B |\n|---|---|\n| a | b |"),
-    (
-        "{{Box|a\n|b}}\n== '''T''' ==\n* one [[X|two]]\n** <code>x</code>\n[https://a.example Site]<ref>n</ref>.",
-        "a.wiki",
-        "\n\n## T\n- one two\n  - `x`\nSite.",
-    ),
-    (
-        "Text.\n\n code\n\n<syntaxhighlight lang=py>\nx\n</syntaxhighlight>\n[[Category:A]]\nEnd.",
-        "a.wiki",
-        "Text.\n```\ncode\n```\n```py\nx\n```\n\nEnd.",
-    ),
-    (
-        "{|\n! A !! B\n|-\n| a || b\n|}\n;term : text\n:more",
-        "a.wiki",
-        "\n| A | B |\n\n| a | b |\n\n- term: text\n  more",
-    ),
     (
         "\\documentclass{x}\n\\title{T}\n\\begin{document}\n\\section{One \\emph{two}}\\label{s}\n"
         "Use \\verb|x_y|, 5\\% of~\\textbf{it}. % c",

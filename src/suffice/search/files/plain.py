@@ -16,12 +16,10 @@ _CONVERTERS: dict[str, Callable[[str], Prose]] = {
     **dict.fromkeys(MARKDOWN_SUFFIXES, markdown.convert),
     **dict.fromkeys(parse_suffixes("rst rest"), rst.convert),
     **dict.fromkeys(parse_suffixes("adoc asciidoc"), markup.READERS["asciidoc"]),
-    **dict.fromkeys(parse_suffixes("wiki mediawiki"), markup.READERS["wiki"]),
     **dict.fromkeys(parse_suffixes("tex latex ltx"), markup.READERS["latex"]),
     ".org": markup.READERS["org"],
-    ".pod": markup.READERS["pod"],
 }
-SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text log")
+SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text log pod wiki mediawiki")
 _DEBIAN_ENTRY = re.compile(r"[a-z0-9][\w.+-]+ \([^()\s]+\) [\w .-]+; urgency=\w+")
 _VERBATIM_SUFFIXES = parse_suffixes("log")
 
