@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from suffice.claims.audit import TextAudit
     from suffice.claims.receipts import Finding, Receipt, ReceiptFile
     from suffice.claims.split import ClaimText
-    from suffice.claims.verdict import ClaimVerdict, Quote
+    from suffice.claims.verdict import ClaimVerdict
     from suffice.claims.whole import AskDraft
     from suffice.cli.annotations import CheckFinding
     from suffice.cli.terminal import Terminal
@@ -291,7 +291,7 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
     lines = [f"Wrote {name}: {len(fixed.removed)} left out."]
     for one in fixed.removed:
         quote = one.deciding_quote
-        instead = f"; a source says {_say(quote)}" if quote is not None else ""
+        instead = f"; a source says {_quote(quote.text)} ({quote.location})" if quote is not None else ""
         lines.append(f"  left out: {_quote(one.claim.text)}{instead}")
     print("\n".join(lines), file=sys.stderr)
 
@@ -306,10 +306,6 @@ def _quote(text: str) -> str:
     from textwrap import shorten
 
     return f"“{shorten(' '.join(text.split()), _MAX_LISTED_CHARS, placeholder=' …')}”"
-
-
-def _say(quote: "Quote") -> str:
-    return f"{_quote(quote.text)} ({quote.location})"
 
 
 def _make_ask(model_name: str | None, config: settings.Settings, notify: Callable[[str], None]) -> "AskDraft | None":

@@ -386,7 +386,6 @@ class _Stages:
         return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, draft)
 
     def build(self, stopped: SearchStopped, checked: Checked | None, fault: Failure | None) -> Report:
-        """Return the report."""
         config, run = self.config, self.run
         metadata = {
             **config.metadata,

@@ -216,7 +216,6 @@ def error_from_dict(data: Mapping[str, Any]) -> Exception:
 
 
 def find_error_class(name: str) -> type[SufficeError] | None:
-    """Return the error class of suffice with this name."""
     found = getattr(errors, name, None)
     return found if isinstance(found, type) and issubclass(found, SufficeError) else None
 

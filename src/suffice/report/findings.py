@@ -223,14 +223,11 @@ def _add(found: list[tuple[_Unit, Finding]], unit: _Unit, salience: float) -> No
         if not unit.quantities or all(any(a.matches(b) for b in other.quantities) for a in unit.quantities):
             found[i] = other, replace(finding, others=(*finding.others, quotation))
             return
-        if shared >= _SAME_MATTER and unit.period == other.period and _share_kind(unit.quantities, other.quantities):
+        kinds = {figure.kind for figure in unit.quantities} & {figure.kind for figure in other.quantities}
+        if shared >= _SAME_MATTER and unit.period == other.period and kinds:
             found[i] = other, replace(finding, against=(*finding.against, quotation))
             return
     found.append((unit, Finding(quotation, salience=salience)))
-
-
-def _share_kind(ones: Sequence[Figure], others: Sequence[Figure]) -> bool:
-    return bool({figure.kind for figure in ones} & {figure.kind for figure in others})
 
 
 # -- aspects -----------------------------------------------------------------------------------------------------------

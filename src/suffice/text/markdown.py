@@ -484,7 +484,6 @@ def drop_needless_escapes(block: str) -> str:
 
 
 def to_inline_code(text: str) -> str:
-    """Return the text as inline code."""
     ticks = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     return f"{ticks} {text} {ticks}" if text.startswith("`") or text.endswith("`") else f"{ticks}{text}{ticks}"
 

@@ -1,4 +1,4 @@
-"""AsciiDoc, Org, LaTeX and manual pages as headed plain text, with one line for each line of the source.
+"""AsciiDoc, LaTeX and manual pages as headed plain text, with one line for each line of the source.
 
 Each format is a ``Markup`` of two patterns. The one for lines tells by its last group what a line is:
 
@@ -38,7 +38,7 @@ from suffice.text.chunks import split_lines
 
 Rule = tuple[str, str | Callable[[str], str]]
 """A pattern with one group, and what it is replaced by: ``{}`` is the text of the group."""
-_LANGUAGE = re.compile(r"(?:source, ?|begin_src |minted\}\{|`{3})([\w+#-]+)")
+_LANGUAGE = re.compile(r"(?:source, ?|minted\}\{|`{3})([\w+#-]+)")
 _BULLET = re.compile(r"(?:[•*o+-]|(\d{1,3})[.)]?)?$")
 _LABELS = {".": "1. "}  # Of items by their mark; else it is a dash.
 _CODE = "\x01"  # Around inline code until all markup is replaced.
@@ -113,13 +113,13 @@ class MarkupReader:
         elif kind in ("code", "skipped", "paragraph"):
             return self._read_block(index, found[kind], kind)
         elif kind == "literal":
-            return self._read_literal(index, found)
+            return self._read_literal(index)
         elif kind == "title":
             marks = found["level"] or ""
             level = self.markup.levels.get(marks, int(marks) if marks.isdigit() else len(marks))
             self._add_heading(index, index + 1, level, self._convert_inline(self.markup.read(found)).strip("= "))
         elif kind == "bullet":
-            marks, rest = found["bullet"], line[found.end() :].removeprefix("[ ] ").removeprefix("[X] ")
+            marks, rest = found["bullet"], line[found.end() :]
             label = f"{marks[:-1]}. " if marks[:1].isdigit() else _LABELS.get(marks[-1:], "- ")
             depth = len(marks) - 1 if len(set(marks)) == 1 < len(marks) else (len(line) - len(line.lstrip())) // 2
             self.out[index] = "  " * (depth if marks else 0) + label + rest
@@ -233,20 +233,15 @@ class MarkupReader:
         self.done.update(range(index, stop + 1))
         return stop + 1
 
-    def _read_literal(self, index: int, found: re.Match[str]) -> int:
-        """Read a paragraph that is code because it is indented or marked line by line."""
-        mark = found["literal"]
+    def _read_literal(self, index: int) -> int:
+        """Read a paragraph that is code because it is indented."""
         if (index and self.source[index - 1].strip()) or (self.in_item and self.markup.has_indented_items):
             self._write(index, self.source[index])
             return index + 1
         stop = last = index
-        while stop < len(self.source):
-            line = self.source[stop] if mark == " " else self.source[stop].lstrip()
-            if line.strip() and line[0] != mark:
-                break
-            self.source[stop] = line if mark == " " else line[2:]
+        while stop < len(self.source) and (not (words := self.source[stop].strip()) or self.source[stop][0] == " "):
             stop += 1
-            last = stop if line.strip() else last
+            last = stop if words else last
         self.prose.write_code(self.source, index, last)
         self.done.update(range(index - 1, last + 1))
         return max(last, index + 1)
@@ -352,36 +347,6 @@ _LOOKS_LIKE_ASCIIDOC = re.compile(
     r"^\[(?:source|verse|quote|listing|horizontal|discrete|NOTE|TIP|WARNING|IMPORTANT|CAUTION|(?:cols|options|subs)=)[^\[\]\n]*\]\s*$"
     r"|^(?:ifn?def|endif|include|image)::\S*\[.*\]\s*$|^\|={3,}\s*$|\b(?:xref|linkgit):[\w./#-]+\[[^\]\n]*\]",
     re.MULTILINE,
-)
-
-# -- Org ---------------------------------------------------------------------------------------------------------------
-
-_ORG = Markup(
-    lines=re.compile(
-        r"""
-          (?:(?P<level>\*+)[ ]+(?:(?:TODO|DONE)[ ])?|\#\+title:[ ]*)(?P<title>.*)
-        | \s*\#\+begin_(?P<code>src|example|verbatim)\b
-        | \s*(?:\#\+begin_(?=comment|export|html|latex)|:(?=properties:|logbook:))(?P<skipped>\w+)
-        | \s*(?P<dropped>\#\+|\#(?:\s|$)|(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):|:end:)
-        | [ ]*[-+][ ]+(?P<term>\S.*?)[ ]::(?:[ ]+(?P<text>.*))?$
-        | [ ]*(?P<bullet>[-+])[ ]+(?=\S)
-        | [ ]*(?P<literal>:)(?:[ ]|$)
-        """,
-        re.VERBOSE | re.IGNORECASE,
-    ),
-    inline=(
-        (r"\[\[[^\[\]]+\]\[([^\[\]]+)\]\]", "{}"),
-        (r"\[\[(?:file:|\*)?([^\[\]]+)\]\]", "{}"),
-        (r"(?<![\w=~])[=~]([^\s=~](?:[^=~\n]{0,200}[^\s=~])?)[=~](?![\w=~])", _mark_code),
-        (r" ?\[(fn:[^\[\]\n]*)\]", ""),
-        (r"\{\{\{\w+\(([^{}]*)\)\}\}\}", _mark_code),
-        (r"[<\[](\d{4}-\d{2}-\d{2})[^<>\[\]\n]{0,40}[>\]]", "{}"),
-        (r"\|([-+]{3,})\|?(?=\n|$)", lambda rule: f"|{rule.replace('+', '|')}|"),
-        (r" (:[\w@#%:]+:)$", ""),
-    ),
-    end="#+end_{}",
-    ends={"PROPERTIES": ":end:", "LOGBOOK": ":end:", "properties": ":end:", "logbook": ":end:"},
-    has_indented_items=True,
 )
 
 # -- LaTeX -------------------------------------------------------------------------------------------------------------
@@ -519,7 +484,6 @@ READERS: Mapping[str, Callable[[str], Prose]] = {
     "asciidoc": _make_reader(_ASCIIDOC),
     "latex": _make_reader(_LATEX),
     "man": _make_reader(_MAN),
-    "org": _make_reader(_ORG),
 }
 
 
