@@ -253,9 +253,7 @@ def list_parts(question: str, limit: int = 4) -> list[str]:
     return list(dict.fromkeys(parts))[:limit]
 
 
-def sort_by_aspect(
-    question: str, findings: Sequence[Finding], embed: Embed, *, limit: int = MAX_ASPECTS
-) -> list[Finding]:
+def sort_by_aspect(question: str, findings: Sequence[Finding], embed: Embed) -> list[Finding]:
     """Return the findings with their aspects: a part of the question that they are nearest to, or a phrase that they share."""
     if not findings:
         return []
@@ -265,7 +263,7 @@ def sort_by_aspect(
     for part in [*list_parts(question), *_list_phrases(texts, extract_names(question))]:
         own = content_stems(part)
         members = [i for i in range(len(findings)) if i not in labels and own <= stems[i]]
-        if len(members) >= _MIN_IN_ASPECT and len(set(labels.values())) < limit:
+        if len(members) >= _MIN_IN_ASPECT and len(set(labels.values())) < MAX_ASPECTS:
             labels |= dict.fromkeys(members, part)
     names = list(dict.fromkeys(labels.values())) or list_parts(question)[:1] or ["Findings"]
     vectors = embed([*names, *texts])
