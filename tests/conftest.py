@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -10,6 +11,10 @@ import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+# Child processes run the code of this tree, wherever the installed package comes from.
+_SOURCE = str(Path(__file__).parents[1] / "src")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_SOURCE, os.environ.get("PYTHONPATH"))))
 
 hypothesis.settings.register_profile("busy", deadline=None)  # A busy machine must not fail a test.
 hypothesis.settings.load_profile("busy")

@@ -67,7 +67,7 @@ def test_a_question_in_steps_is_searched_longer_where_no_model_reads_the_rounds(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     config = asyncio.run(api.prepare_run(question, RunOptions(docs=str(docs), **{"model": "extractive", **options})))
-    assert str(config.stop) == gate
+    assert str(config.gate) == gate
 
 
 def test_a_style_of_writing_changes_nothing_without_a_model(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

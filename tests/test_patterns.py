@@ -26,8 +26,6 @@ ALLOWED = {
     "suffice.search.files.markdown._INLINE": IN_CHILD,
     "suffice.search.files.markup._ASCIIDOC.lines": IN_CHILD,
     "suffice.search.files.markup._LOOKS_LIKE_ASCIIDOC": IN_CHILD,
-    "suffice.search.files.markup._ORG.lines": IN_CHILD,
-    "suffice.search.files.markup._WIKI.lines": IN_CHILD,
     "suffice.search.files.read._JSONL_RECORD": IN_CHILD,
     "suffice.text.descriptions._PATTERNS": SHORT,
     "suffice.text.descriptions._OWNED_PATTERN": SHORT,

@@ -70,7 +70,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: thirdparty\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
     (tmp_path / "bees.txt").write_text("Karl von Frisch decoded the waggle dance in 1927.\n")
-    return {**os.environ, "PYTHONPATH": str(tmp_path), "SUFFICE_CACHE_DIR": str(tmp_path / "cache")}
+    path = os.pathsep.join((str(tmp_path), os.environ["PYTHONPATH"]))
+    return {**os.environ, "PYTHONPATH": path, "SUFFICE_CACHE_DIR": str(tmp_path / "cache")}
 
 
 def run_ask(environment: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
@@ -78,7 +79,7 @@ def run_ask(environment: dict[str, str], *options: str) -> subprocess.CompletedP
         "ask",
         "Who decoded the waggle dance?",
         "--docs",
-        f"{environment['PYTHONPATH']}/bees.txt",
+        f"{environment['PYTHONPATH'].partition(os.pathsep)[0]}/bees.txt",
         "--alpha",
         "1",
     ]

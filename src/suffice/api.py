@@ -201,12 +201,12 @@ async def prepare_run(
         from suffice.search.web.choose import list_data_providers
 
         scope = replace(scope, data_providers=list_data_providers(find_variant(task), config))
-    search, embed, reader = options.search, None, None
+    search, embed, page_reader = options.search, None, None
     if search is None and scope.is_empty and (images or not skills.needs_search):
         search = _search_nothing
     if search is None:
         search, embed = await open_unscreened_search(scope, config, notify, progress)
-        reader = open_reader(scope, config)
+        page_reader = open_reader(scope, config)
     language = detect_language(task) or getattr(search, "language", None)
     if language not in (None, ENGLISH) and getattr(search, "is_english_only", False):
         embed = None  # Vectors of a language that the model does not know mislead; words do not.
@@ -244,10 +244,10 @@ async def prepare_run(
         task=task,
         question=asked if len(content_stems(asked)) > 1 else "",
         search=search,
-        reader=reader,
+        page_reader=page_reader,
         model=model,
         preset=preset,
-        stop=parse_gate(gate) if isinstance(gate, str) else gate,
+        gate=parse_gate(gate) if isinstance(gate, str) else gate,
         tier=options.tier or "standard",
         names_tier=options.tier is not None,
         bounds=bounds,
@@ -260,7 +260,7 @@ async def prepare_run(
         coverage_target=target,
         length=options.length,
         k=options.k,
-        reads_all=is_free,
+        may_read_all=is_free,
         per_round=options.per_round,
         images=images,
         interventions=interventions,

@@ -77,6 +77,8 @@ def program() -> Callable[..., Result]:
     """Start the command line as a new process."""
 
     def call(*arguments: object, stdin: bytes | None = None, **environment: str) -> Result:
+        if "PYTHONPATH" in environment:
+            environment["PYTHONPATH"] += os.pathsep + os.environ["PYTHONPATH"]
         process = subprocess.run(
             [sys.executable, "-m", "suffice", *map(str, arguments)],
             input=stdin if stdin is not None else b"",

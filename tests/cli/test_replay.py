@@ -209,7 +209,6 @@ def bad(tmp_path):
         (("replay", "runs.jsonl", "--stop", "worth(price=2)"), "between 0 and 1"),
         (("replay", "runs.jsonl", "--stop", "worth(file='none.json')"), "suffice lab fit"),
         (("replay", "runs.jsonl", "--stop", "worth", "--corpus", "prose.jsonl"), "prose.jsonl"),
-        (("replay", "runs.jsonl", "--stop", "worth", "--out", "table.md"), "withdrawn"),
         (("replay",), "FILE"),
         (("lab", "fit", "runs.jsonl"), "--out"),
         (("lab", "fit", "nogold.jsonl", "--out", "w.json"), "too little"),

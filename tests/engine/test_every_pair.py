@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_run(strategy, memory):
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("strategy", "memory"), PAIRS)
 def test_a_rejected_round_reaches_no_prompt(strategy, memory, model):
-    chosen = setup(strategy, memory, MODELS[model], stop=Refusing())
+    chosen = setup(strategy, memory, MODELS[model], gate=Refusing())
     rounds = _rounds(play(chosen))
     assert [event.accepted for event in rounds] in ([True, False], [True])
     refused = {p.text for event in rounds if not event.accepted for p in event.round.new}
@@ -163,7 +163,7 @@ def test_a_model_that_fails_after_the_first_round_does_not_stop_the_search(strat
                 raise ModelError("dizzy")
             return await super().__call__(prompt)
 
-    chosen = setup(strategy, memory, {}, model=Failing({}), stop=parse_gate("fixed(3)"), bounds=Bounds(rounds=3))
+    chosen = setup(strategy, memory, {}, model=Failing({}), gate=parse_gate("fixed(3)"), bounds=Bounds(rounds=3))
     report = play(chosen)[-1].report
     assert report.sources
     assert report.stop.reason in ("budget_rounds", "planner_done")
@@ -173,7 +173,7 @@ def test_a_model_that_fails_after_the_first_round_does_not_stop_the_search(strat
 @pytest.mark.parametrize("strategy", plugins.list_plugins("strategies"))
 def test_every_strategy_works_with_follow_ups(strategy):
     chosen = setup(
-        strategy, "trajectory", {}, interventions=("leads",), stop=parse_gate("fixed(3)"), bounds=Bounds(queries=20)
+        strategy, "trajectory", {}, interventions=("leads",), gate=parse_gate("fixed(3)"), bounds=Bounds(queries=20)
     )
     events = play(chosen)
     assert isinstance(events[-1], Finished)

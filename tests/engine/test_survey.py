@@ -14,8 +14,8 @@ from suffice.replay.episodes import read_trace
 from suffice.replay.judge import what_if
 from suffice.report.html import render_html
 from suffice.report.markdown import render_markdown
-from suffice.report.notices import COVERAGE_HEADING
 from suffice.storage import report_json
+from suffice.text.sections import ReportSection
 from suffice.types import Report
 
 QUESTION = "How can Kolbe Mills use solar power to improve grain quality?"
@@ -72,7 +72,7 @@ def test_a_broad_question_reads_every_relevant_file(folder: Path) -> None:
     assert report.stop.reason == "sufficient"
     assert report.stop.promise == "estimate"
     assert report.stop.sufficiency == "yes"
-    assert COVERAGE_HEADING in render_markdown(report)
+    assert ReportSection.COVERAGE in render_markdown(report)
     assert "Read as a broad question" not in report.final_answer
     assert "Read as a broad question" in render_markdown(report).partition("## Why it stopped")[2]
 
@@ -116,7 +116,7 @@ def test_a_narrow_question_is_not_surveyed(folder: Path) -> None:
     report, _ = ask(folder, "When does lunch begin?")
     assert report.metadata["breadth"] == "narrow"
     assert report.stop.coverage is None
-    assert COVERAGE_HEADING not in report.final_answer
+    assert ReportSection.COVERAGE not in report.final_answer
 
 
 def test_the_deep_tier_reads_more(folder: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from suffice.report import html, markdown
 from suffice.report.provenance import REVIEW_ENDING_TEXT, parse_review
 from suffice.storage.report_json import dumps, loads
+from suffice.text.sections import ReportSection
 from suffice.types import Report, Review, ReviewRound
 
 SCORES = {"relevance": 7.0, "depth": 6.5}
@@ -53,7 +54,7 @@ def test_both_survive_json(provenance_report: Report) -> None:
 )
 def test_metadata_of_another_shape_is_ignored(report: Report, metadata: dict) -> None:
     changed = replace(report, metadata=metadata)
-    assert "## Review" not in markdown.render_markdown(changed)
+    assert ReportSection.REVIEW not in markdown.render_markdown(changed)
     assert "Computed" not in html.render_html(changed)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -111,7 +112,7 @@ def test_every_source_of_an_answer_can_be_fetched(docs: Path, monkeypatch: pytes
     drafts = [SynthesisResponse(f"{PAGE[0]} [1] The river Mur floods the old town of Graz each spring [1].")]
     flood = make_passage("p9", "The river Mur floods the old town of Graz each spring.", "Floods", path="floods.txt")
     search = FixtureSearch({TASK: [make_passage("p1", PAGE[0], path="bridge.txt")]}, default=[flood])
-    config = replace(setup(model(reflects=[ENOUGH], drafts=drafts), search), reader=OnePage())
+    config = replace(setup(model(reflects=[ENOUGH], drafts=drafts), search), page_reader=OnePage())
 
     async def prepare(question: str, options: RunOptions) -> RunConfig:
         return config
@@ -176,6 +177,7 @@ def test_program_serves_standard_input_and_output(docs: Path, tmp_path: Path) ->
             "SUFFICE_CACHE_DIR": str(tmp_path / "cache"),
             "SUFFICE_DATA_DIR": str(tmp_path / "data"),
             "HOME": str(tmp_path),
+            "PYTHONPATH": os.environ["PYTHONPATH"],
         },
     )
 

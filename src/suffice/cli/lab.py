@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from suffice.models.base import Model
 
 _LIST = "Comma-separated."
+_PROGRESS_SECONDS = 10  # Between two lines of progress.
 
 
 def run(
@@ -221,30 +222,17 @@ def _confirm(model: "Model", estimate: "GridEstimate") -> None:
 async def _run_with_progress(
     grid: "Grid", concurrency: int, max_cost: float | None, max_seconds: float | None
 ) -> "Progress":
-    import sys
     import time
 
-    from rich.console import Console
-    from rich.live import Live
+    printed_at = time.monotonic()
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        printed_at = time.monotonic()
+    def report(progress: "Progress") -> None:
+        nonlocal printed_at
+        if time.monotonic() - printed_at >= _PROGRESS_SECONDS:
+            printed_at = time.monotonic()
+            print_note(_describe_progress(progress))
 
-        def report(progress: "Progress") -> None:
-            nonlocal printed_at
-            if time.monotonic() - printed_at >= 30:
-                printed_at = time.monotonic()
-                print(_describe_progress(progress), file=sys.stderr, flush=True)
-
-        return await grid.run(concurrency=concurrency, max_usd=max_cost, max_seconds=max_seconds, on_progress=report)
-    with Live("starting", console=console, refresh_per_second=4, transient=True) as live:
-        return await grid.run(
-            concurrency=concurrency,
-            max_usd=max_cost,
-            max_seconds=max_seconds,
-            on_progress=lambda progress: live.update(_describe_progress(progress)),
-        )
+    return await grid.run(concurrency=concurrency, max_usd=max_cost, max_seconds=max_seconds, on_progress=report)
 
 
 def _describe_progress(progress: "Progress") -> str:

@@ -26,7 +26,6 @@ def replay(
     stop: list[str] | None = flag(None, "A stop rule to try, as for 'suffice ask'. Repeatable.", metavar="EXPR"),
     corpus: Path | None = _CORPUS,
     sweep: bool = flag(False, "Also try sixteen published settings of the exhaustion rule.", flags="--sweep"),
-    out: list[Path] | None = flag(None, "", hidden=True),
     as_json: bool = JSON,
 ) -> None:
     """Compare stop rules over recorded runs, without a model.
@@ -40,8 +39,6 @@ def replay(
     from suffice.meters import EMBEDDING_READINGS
     from suffice.replay.compare import compare_gates
 
-    if out:
-        raise InputError("replay --out was withdrawn; redirect the table or the output of --json into a file")
     gates = [parse_gate(text) for text in (*(stop or ()), *(EXHAUSTION_SWEEP if sweep else ()))]
     if not gates:
         raise InputError("There is no stop rule to try; name one with --stop, or add --sweep")

@@ -51,6 +51,7 @@ from suffice.report.markdown import (
 from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import count, describe_reading, describe_search, describe_stop, format_reading
+from suffice.text.sections import ReportSection
 from suffice.types import Passage, Report, ReviewRound, Stop
 
 _T = TypeVar("_T")
@@ -233,12 +234,12 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
         console.print()
     _print_closest(report, console)
     for title, lines in (
-        ("Key findings", report.key_findings),
-        ("Recommendations", report.recommendations),
-        ("Risks", report.risks),
-        ("Removed by the check", tuple(map(describe_removed, report.removed))),
-        ("Open questions", report.open_questions),
-        ("Left undone", report.left_undone),
+        (ReportSection.FINDINGS, report.key_findings),
+        (ReportSection.RECOMMENDATIONS, report.recommendations),
+        (ReportSection.RISKS, report.risks),
+        (ReportSection.REMOVED, tuple(map(describe_removed, report.removed))),
+        (ReportSection.OPEN_QUESTIONS, report.open_questions),
+        (ReportSection.LEFT_UNDONE, report.left_undone),
     ):
         if lines:
             console.print(Text(title, style="bold"))
@@ -269,7 +270,7 @@ def _print_closest(report: Report, console: Console) -> None:
         console.print(Text(refusal))
     if not report.closest:
         return
-    console.print(Text("Closest passages, which do not answer the question", style="bold"))
+    console.print(Text(ReportSection.CLOSEST, style="bold"))
     for passage in report.closest:
         console.print(Text.assemble(f"{passage.title}  ", (passage.location, "cyan")), soft_wrap=True)
         console.print(Text(passage.text, style="dim"))
@@ -292,7 +293,7 @@ def print_passages(passages: Sequence[Passage]) -> None:
 def print_stop(stop: Stop, console: Console | None = None) -> None:
     """Print why a run stopped: the explanation, and a table of its rounds with sparklines below."""
     console = console or SafeConsole(highlight=False)
-    console.print(Text("Why it stopped", style="bold"))
+    console.print(Text(ReportSection.STOP, style="bold"))
     console.print(Text(stop.explanation))
     if not stop.rounds:
         return

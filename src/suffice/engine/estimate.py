@@ -78,19 +78,20 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
     """Estimate a run that was prepared; ``log`` are the recorded runs of this machine (``storage.runs.read_log``)."""
     strategy = str(config.metadata.get("strategy") or config.preset.strategy)
     tier = "deep" if config.tier == "auto" else config.tier  # The plan may choose any tier.
+    is_strong = is_language_model(config.model) and config.profile.style == "prose"
     bounds = resolve_limits(
         tier,
         config.preset,
-        config.stop,
+        config.gate,
         config.bounds,
         config.environment_bounds,
-        is_strong=_is_strong(config) and config.preset.adapts and not config.names_tier,
+        is_strong=is_strong and config.preset.adapts and not config.names_tier,
     ).bounds
     limits = {
         name: value for name in ("rounds", "queries", "tokens", "usd") if (value := getattr(bounds, name)) is not None
     }
     recorded, basis = _choose_runs(config, strategy, log)
-    needs = frozenset() if config.stop is None else config.stop.needs
+    needs = frozenset() if config.gate is None else config.gate.needs
     has_drafts = not needs.isdisjoint(TrialAnswerMeter.names)
     runs = [_apply_limits(_fit_drafts(run, has_drafts), config, limits) for run in recorded]
     costs = [_compute_cost(run, config.model) for run in runs]
@@ -107,10 +108,6 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
         limits=limits,
         basis=basis,
     )
-
-
-def _is_strong(config: RunConfig) -> bool:
-    return is_language_model(config.model) and config.profile.style == "prose"
 
 
 def describe_estimate(estimate: Estimate) -> str:

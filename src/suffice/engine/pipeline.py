@@ -20,7 +20,7 @@ from suffice.engine.bounds import RunLimits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
-from suffice.engine.read_all import DocumentOpener, describe_files, list_scope, name_foreign_languages, read_all
+from suffice.engine.scope import DocumentOpener, describe_files, list_scope, name_foreign_languages, read_all
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError, ModelUnusable
 from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
@@ -65,8 +65,8 @@ class RunConfig:
     search: Search
     model: Model
     preset: Preset
-    stop: Gate | None
-    """The stop gate. ``None``: the strategy ends by itself, or a bound ends it."""
+    gate: Gate | None
+    """Says when to stop. ``None``: the strategy ends by itself, or a bound ends it."""
     tier: str = "standard"
     names_tier: bool = True
     """Whether the user named the tier; else a strong model has limits of its own."""
@@ -76,12 +76,12 @@ class RunConfig:
     embed: Embed | None = None
     language: str | None = None
     """The language of the question, in which words are stemmed; ``None``: it does not tell."""
-    reader: Reader | None = None
+    page_reader: Reader | None = None
     """Reads the whole pages that web results link to. The pipeline closes it."""
     k: int = 5
     """Passages per query."""
-    reads_all: bool = False
-    """Whether everything in scope is read at once where it fits a strong model's context.
+    may_read_all: bool = False
+    """Whether everything in scope may be read at once: it is where it fits a strong model's context.
 
     A small scope that was found whole then ends the search, with any model.
     """
@@ -145,14 +145,14 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     try:
         await stages.adapt_to_model()
         if stages.skills.replacement is not None:
-            yield stages.start(await _resolve_limits(replace(config, tier="standard"), run))
+            yield stages.start("standard")
             work = asyncio.ensure_future(stages.skills.instead())
             async with aclosing(run.event_queue.drain_while(work)) as events:
                 async for event in events:
                     yield event
             checked = work.result()
             because = f"/{stages.skills.replacement.name} works without rounds of search"
-            stopped = stages.stop(Verdict(f"/{stages.skills.replacement.name}", True, "planner_done", because))
+            stopped = stages.build_stop(Verdict(f"/{stages.skills.replacement.name}", True, "planner_done", because))
             yield stopped
             yield Writing(len(run.evidence))
         else:
@@ -188,7 +188,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()  # After the first interruption, what was found is still reported.
-        stopped = stages.stop(Verdict("user", True, "cancelled", ""))
+        stopped = stages.build_stop(Verdict("user", True, "cancelled", ""))
         yield stopped
         if checked is None and run.evidence:
             checked = await stages.verifier.verify_offline(draft or await quote_evidence(run))
@@ -196,7 +196,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
         fault = Failure("model", type(error).__name__, str(error))
         run.record_failure(fault)
         if stopped is None:
-            stopped = stages.stop(Verdict("model", True, "model_unavailable", str(error)))
+            stopped = stages.build_stop(Verdict("model", True, "model_unavailable", str(error)))
             yield stopped
         if checked is None and run.evidence:
             checked = await stages.verifier.verify_offline(await quote_evidence(run))
@@ -204,11 +204,11 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
         if not run.records:
             raise
         run.record_failure(Failure("embeddings", type(error).__name__, str(error), error.retryable))
-        stopped = stages.stop(Verdict("search", True, "search_unavailable", str(error)))
+        stopped = stages.build_stop(Verdict("search", True, "search_unavailable", str(error)))
         yield stopped
     finally:
-        if config.reader is not None:
-            await config.reader.aclose()
+        if config.page_reader is not None:
+            await config.page_reader.aclose()
     assert stopped is not None, "every ending has a stop"
     yield Finished(stages.build(stopped, checked, fault))
 
@@ -232,7 +232,7 @@ class _Stages:
             filtered=self.parts.filtered,
             embed=config.embed,
             clock=config.clock,
-            reader=config.reader,
+            page_reader=config.page_reader,
             evidence=config.evidence,
             question=config.question,
             language=config.language,
@@ -263,27 +263,37 @@ class _Stages:
         """Return a search whose results are distinct and free of text that addresses a model."""
         return InjectionFilter(DistinctTextSearch(search), self.run.event_queue.add)
 
-    def start(self, limits: RunLimits) -> Started:
+    async def choose_tier(self) -> str:
+        """Return the tier that the user named; with ``auto`` the plan chooses it."""
+        if self.config.tier != "auto":
+            return self.config.tier
+        with suppress(TimeoutError):  # The loop then ends because the time is up.
+            async with asyncio.timeout(self.config.bounds.seconds):
+                return (await self.run.plan()).complexity
+        return "standard"
+
+    def start(self, tier: str) -> Started:
         """Set the limits of the run and return its first event."""
+        limits = _resolve_limits(self.config, self.run, tier)
         self.run.budget.bounds, self.run.budget.origins = limits.bounds, limits.origins
         self.gate = add_budget(self.parts.gate, limits.bounds)
         return self._build_started_event()
 
-    def stop(self, verdict: Verdict) -> SearchStopped:
+    def build_stop(self, verdict: Verdict) -> SearchStopped:
         """Return the end of the search, for a reason outside the loop."""
         return build_stopped(self.run, self.gate, verdict)
 
     async def gather(self) -> AsyncGenerator[Event, None]:
-        """Resolve the bounds, take over earlier work and search until the gate stops."""
+        """Set the limits, take over earlier work, plan where all is read, and search until the gate stops."""
         config, run = self.config, self.run
         await describe_images(run, config.images)
         documents = config.documents
         if documents is not None:
             run.scope_languages = name_foreign_languages(documents, run.language)
             run.scope_files = describe_files(documents) if run.is_strong else ()
-            in_scope = await documents.list_passages(_MAX_SMALL_SCOPE) if config.reads_all else None
+            in_scope = await documents.list_passages(_MAX_SMALL_SCOPE) if config.may_read_all else None
             run.scope_size = len(in_scope) if in_scope else None
-        yield self.start(await _resolve_limits(config, run))
+        yield self.start(await self.choose_tier())
         if config.prior_run is not None:
             yield Continued(config.prior_run)
             await run.resume(config.prior_run)
@@ -293,9 +303,9 @@ class _Stages:
         # Of a survey many passages are read at once, for which the static vectors are fast enough.
         meters = build_meters(self.gate.needs, run.task, config.embed if run.survey is None else embed_static)
         passages: tuple[Passage, ...] = ()
-        if config.reads_all and run.is_strong and documents is not None:
+        if config.may_read_all and run.is_strong and documents is not None:
             passages = await list_scope(documents, run)
-        if run.is_strong and (config.reads_all or run.survey is not None):
+        if run.is_strong and (config.may_read_all or run.survey is not None):
             with suppress(TimeoutError):  # The loop then ends because the time is up.
                 async with run.budget.time_limit():
                     await run.plan(searches=not passages and run.survey is None)
@@ -376,7 +386,6 @@ class _Stages:
         return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, draft)
 
     def build(self, stopped: SearchStopped, checked: Checked | None, fault: Failure | None) -> Report:
-        """Return the report."""
         config, run = self.config, self.run
         metadata = {
             **config.metadata,
@@ -441,7 +450,7 @@ class _Stages:
 def _assemble_parts(config: RunConfig) -> RunParts:
     strategy = plugins.load_plugin("strategies", config.preset.strategy)()
     memory = plugins.load_plugin("memories", config.preset.memory)
-    parts = apply_interventions(config.interventions, RunParts(strategy, memory, config.stop))
+    parts = apply_interventions(config.interventions, RunParts(strategy, memory, config.gate))
     return add_recalled_queries(parts, config.recalled_findings)
 
 
@@ -453,21 +462,15 @@ def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     return stop | budget(**limits) if limits else stop
 
 
-async def _resolve_limits(config: RunConfig, run: RunState) -> RunLimits:
-    """Return the limits of the run. With the tier ``auto`` the plan chooses it.
+def _resolve_limits(config: RunConfig, run: RunState, tier: str) -> RunLimits:
+    """Return the limits of the run.
 
     A model on this machine gets no time limit unless the user sets one: it may just be slow.
     """
-    tier = config.tier
-    if tier == "auto":
-        tier = "standard"
-        with suppress(TimeoutError):  # The loop then ends because the time is up.
-            async with asyncio.timeout(config.bounds.seconds):
-                tier = (await run.plan()).complexity
     limits = resolve_limits(
         tier,
         config.preset,
-        config.stop,
+        config.gate,
         config.bounds,
         config.environment_bounds,
         has_time_limit=not config.model.local,

@@ -82,7 +82,6 @@ class EventStream:
             self._poll_task.cancel()
 
     async def wait_until_ended(self, run_id: str) -> None:
-        """Wait until a run has ended."""
         async for _ in self.follow(run_id, _AFTER_LAST_EVENT):
             pass
 

@@ -125,7 +125,7 @@ def make_durable(config: RunConfig, journal: Journal) -> RunConfig:
         config,
         model=DurableModel(config.model, journal),
         search=DurableSearch(config.search, journal),
-        reader=None if config.reader is None else DurableReader(config.reader, journal),
+        page_reader=None if config.page_reader is None else DurableReader(config.page_reader, journal),
         clock=journal.clock,
     )
 
@@ -216,7 +216,6 @@ def error_from_dict(data: Mapping[str, Any]) -> Exception:
 
 
 def find_error_class(name: str) -> type[SufficeError] | None:
-    """Return the error class of suffice with this name."""
     found = getattr(errors, name, None)
     return found if isinstance(found, type) and issubclass(found, SufficeError) else None
 

@@ -358,7 +358,6 @@ class RunStore:
         return self._read(_select_events(run_id).where(events.c.type == type).order_by(events.c.seq))
 
     def last_event(self, run_id: str) -> StoredEvent | None:
-        """Return the last event of a run."""
         found = self._read(_select_events(run_id).order_by(events.c.seq.desc()).limit(1))
         return found[0] if found else None
 

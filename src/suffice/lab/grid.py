@@ -301,7 +301,6 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def make_key(row: Row) -> Key:
-    """Return the key of a row."""
     try:
         name = f"{row['harness']}/{row['memory']}/{row['gate']} {row['variant']}".rstrip()
         return str(row["data"]), name, str(row["question"])

@@ -31,7 +31,6 @@ class ResultTable:
 
 
 def to_markdown(table: ResultTable) -> str:
-    """Return a table as Markdown."""
     escaped = [[cell.replace("|", "\\|") for cell in row] for row in (table.header, *table.rows)]
     lines = [f"## {table.title}", "", f"| {' | '.join(escaped[0])} |", "|---|" + "--:|" * (len(table.header) - 1)]
     lines += [f"| {' | '.join(row)} |" for row in escaped[1:]]
@@ -39,7 +38,6 @@ def to_markdown(table: ResultTable) -> str:
 
 
 def to_csv(table: ResultTable) -> str:
-    """Return a table as CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([table.header, *table.rows])
     return text.getvalue()

@@ -27,9 +27,7 @@ class Share(NamedTuple):
     high: float
 
 
-def move_scores(
-    scores: "numpy.ndarray", vectors: "numpy.ndarray", relevant: Sequence[int], weight: float = FEEDBACK
-) -> "numpy.ndarray":
+def move_scores(scores: "numpy.ndarray", vectors: "numpy.ndarray", relevant: Sequence[int]) -> "numpy.ndarray":
     """Return the similarities to a query that moved towards the rows that are relevant (Rocchio without negative examples)."""
     import numpy
 
@@ -37,7 +35,7 @@ def move_scores(
         return scores
     mean = vectors[list(relevant)].mean(axis=0)
     mean /= max(float(numpy.linalg.norm(mean)), 1e-9)
-    moved: numpy.ndarray = (scores + weight * (vectors @ mean)) / (1 + weight)
+    moved: numpy.ndarray = (scores + FEEDBACK * (vectors @ mean)) / (1 + FEEDBACK)
     return moved
 
 

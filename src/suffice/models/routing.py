@@ -25,7 +25,6 @@ class FallbackModel:
         self.supports_vision = next((known for known in map(supports_vision, models) if known is not False), False)
 
     def get_model(self, role: str) -> Model:
-        """Return the model that is asked first."""
         return self.models[0]
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
@@ -62,7 +61,6 @@ class RoleRouter:
         self.supports_vision = supports_vision(self._by_role.get("look", default))
 
     def get_model(self, role: str) -> Model:
-        """Return the model that answers a role."""
         return self._by_role.get(role, self._default)
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:

@@ -87,7 +87,6 @@ class Prompt(Generic[A]):
 
     @classmethod
     def load_template(cls) -> "PromptTemplate":
-        """Return the template of this prompt."""
         return load_template(cls.template or cls.role)
 
     @classmethod
@@ -115,7 +114,6 @@ class PromptTemplate:
 
 
 def load_template(name: str) -> PromptTemplate:
-    """Return the template of a role, or of a snippet such as ``readers/critic``: the user's own, else the built-in one."""
     text = _replacements.get().get(name)
     if text is not None:
         return _parse_own(name, text, f"the replaced prompt {name}")

@@ -206,7 +206,6 @@ class _Numbering:
         return " ".join(filter(None, (self.renumber(statement.text), statement.mark)))
 
     def list_numbers(self, handles: Iterable[str]) -> tuple[str, ...]:
-        """Return the numbers of handles, each once."""
         return tuple(dict.fromkeys(self._numbers[handle] for handle in handles if handle in self._numbers))
 
     def build_span(self, quote: Quote, stance: Any = "supports") -> Span:

@@ -43,6 +43,7 @@ from suffice.text.markdown import (
 )
 from suffice.text.parts import build_statement, parse_parts, render_parts
 from suffice.text.question import read_question
+from suffice.text.sections import WRITTEN_SECTIONS
 from suffice.text.task_type import (
     TaskType,
     classify_task,
@@ -402,7 +403,7 @@ def name_lists(run: RunState) -> str:
     the headings are read back in English; the writer then has headings of its own."""
     instruction = choose_instruction(run)
     is_own = instruction.is_lookup or instruction.count or run.language not in (None, ENGLISH)
-    return "" if is_own else '"## Key findings", "## Recommendations", "## Risks"'
+    return "" if is_own else ", ".join(f'"## {section}"' for section in WRITTEN_SECTIONS)
 
 
 async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:
@@ -554,10 +555,8 @@ def _is_list_heading(part: Part) -> bool:
 
 def render_with_lists(run: RunState, draft: Draft) -> str:
     """Return the draft as Markdown with its lists of findings, recommendations and risks, as a reviewer reads it."""
-    lists = {"Key findings": draft.findings, "Recommendations": draft.recommendations, "Risks": draft.risks}
-    sections = (
-        f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in lists.items() if lines
-    )
+    lists = zip(WRITTEN_SECTIONS, (draft.findings, draft.recommendations, draft.risks), strict=True)
+    sections = (f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in lists if lines)
     return "\n\n".join((render_draft(run, draft), *sections))
 
 

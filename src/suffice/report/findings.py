@@ -223,14 +223,11 @@ def _add(found: list[tuple[_Unit, Finding]], unit: _Unit, salience: float) -> No
         if not unit.quantities or all(any(a.matches(b) for b in other.quantities) for a in unit.quantities):
             found[i] = other, replace(finding, others=(*finding.others, quotation))
             return
-        if shared >= _SAME_MATTER and unit.period == other.period and _share_kind(unit.quantities, other.quantities):
+        kinds = {figure.kind for figure in unit.quantities} & {figure.kind for figure in other.quantities}
+        if shared >= _SAME_MATTER and unit.period == other.period and kinds:
             found[i] = other, replace(finding, against=(*finding.against, quotation))
             return
     found.append((unit, Finding(quotation, salience=salience)))
-
-
-def _share_kind(ones: Sequence[Figure], others: Sequence[Figure]) -> bool:
-    return bool({figure.kind for figure in ones} & {figure.kind for figure in others})
 
 
 # -- aspects -----------------------------------------------------------------------------------------------------------
@@ -256,9 +253,7 @@ def list_parts(question: str, limit: int = 4) -> list[str]:
     return list(dict.fromkeys(parts))[:limit]
 
 
-def sort_by_aspect(
-    question: str, findings: Sequence[Finding], embed: Embed, *, limit: int = MAX_ASPECTS
-) -> list[Finding]:
+def sort_by_aspect(question: str, findings: Sequence[Finding], embed: Embed) -> list[Finding]:
     """Return the findings with their aspects: a part of the question that they are nearest to, or a phrase that they share."""
     if not findings:
         return []
@@ -268,7 +263,7 @@ def sort_by_aspect(
     for part in [*list_parts(question), *_list_phrases(texts, extract_names(question))]:
         own = content_stems(part)
         members = [i for i in range(len(findings)) if i not in labels and own <= stems[i]]
-        if len(members) >= _MIN_IN_ASPECT and len(set(labels.values())) < limit:
+        if len(members) >= _MIN_IN_ASPECT and len(set(labels.values())) < MAX_ASPECTS:
             labels |= dict.fromkeys(members, part)
     names = list(dict.fromkeys(labels.values())) or list_parts(question)[:1] or ["Findings"]
     vectors = embed([*names, *texts])

@@ -27,7 +27,6 @@ from suffice.report.markdown import (
 )
 from suffice.report.notices import (
     BREADTH_KINDS,
-    COVERAGE_HEADING,
     describe_completeness,
     describe_notice,
     describe_removed,
@@ -61,6 +60,7 @@ from suffice.report.wording import (
 from suffice.text.citations import find_citations
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import strip_control_chars, to_one_line
+from suffice.text.sections import ReportSection
 from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
 
 _MAX_HEADING_CHARS = 240
@@ -104,13 +104,13 @@ def render_html(report: Report) -> str:
 {answer}
 </section>
 {_render_closest(report, renderer)}
-{_render_list_section("findings", "Key findings", map(renderer.render_inline, report.key_findings))}
-{_render_list_section("recommendations", "Recommendations", map(renderer.render_inline, report.recommendations))}
-{_render_list_section("risks", "Risks", map(renderer.render_inline, report.risks))}
+{_render_list_section("findings", ReportSection.FINDINGS, map(renderer.render_inline, report.key_findings))}
+{_render_list_section("recommendations", ReportSection.RECOMMENDATIONS, map(renderer.render_inline, report.recommendations))}
+{_render_list_section("risks", ReportSection.RISKS, map(renderer.render_inline, report.risks))}
 {_render_coverage(report)}
-{_render_list_section("removed", "Removed by the check", (_escape(describe_removed(one)) for one in report.removed))}
-{_render_list_section("questions", "Open questions", map(_escape, report.open_questions))}
-{_render_list_section("undone", "Left undone", map(_escape, report.left_undone))}
+{_render_list_section("removed", ReportSection.REMOVED, (_escape(describe_removed(one)) for one in report.removed))}
+{_render_list_section("questions", ReportSection.OPEN_QUESTIONS, map(_escape, report.open_questions))}
+{_render_list_section("undone", ReportSection.LEFT_UNDONE, map(_escape, report.left_undone))}
 </main>
 {_render_sources(report, renderer)}
 <section class="more" aria-label="How this answer was found">
@@ -229,7 +229,7 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
     )
     return _render_section(
         "closest",
-        "The closest passages, which do not answer the question" if report.closest else "What was read",
+        ReportSection.CLOSEST if report.closest else ReportSection.READ,
         (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards,
     )
 
@@ -290,7 +290,7 @@ def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
             f'<div><p class="title" dir="auto">{title}</p><p class="place"><bdi>{place}</bdi></p>'
             f"{passage if stretches else ''}</div></li>"
         )
-    listed = f'<h2 id="sources">Sources</h2><ol>{"".join(items)}</ol>'
+    listed = f'<h2 id="sources">{ReportSection.SOURCES}</h2><ol>{"".join(items)}</ol>'
     return f'<aside aria-labelledby="sources">{_render_map(report, renderer)}{listed}</aside>'
 
 
@@ -356,7 +356,7 @@ def _render_stop(report: Report) -> str:
 <div><dt>Stop rule</dt><dd><code>{_escape(stop.expression or stop.gate, 400)}</code></dd></div></dl>
 {_render_rounds_table(stop)}
 {_render_table([["Topic covered after round", *rounds], *topics], "Topics") if topics else ""}
-{f"<h3>Searches that found nothing new</h3>{fruitless}" if fruitless else ""}
+{f"<h3>{ReportSection.FRUITLESS}</h3>{fruitless}" if fruitless else ""}
 {"".join(map(_render_step, stop.rounds))}
 </details>
 </details>"""
@@ -469,7 +469,7 @@ def _render_computations(report: Report, renderer: MarkdownRenderer) -> str:
         f"<figcaption>{renderer.render_citation(handle)}</figcaption></figure>"
         for handle, text in parse_computations(report)
     )
-    return _render_fold("computed", "Computed from the sources", programs) if programs else ""
+    return _render_fold("computed", ReportSection.COMPUTATIONS, programs) if programs else ""
 
 
 def _render_review(report: Report) -> str:
@@ -481,7 +481,7 @@ def _render_review(report: Report) -> str:
         f"<p>{_escape(summarize_review(review))}</p>{_render_table(build_review_table(review), 'Scores by round')}"
     )
     return _render_fold(
-        "review", "How the answer was reviewed", content + (f"<h3>Issues that remain</h3>{issues}" if issues else "")
+        "review", ReportSection.REVIEW, content + (f"<h3>Issues that remain</h3>{issues}" if issues else "")
     )
 
 
@@ -521,7 +521,7 @@ def _render_fold(anchor: str, title: str, content: str) -> str:
 
 def _render_coverage(report: Report) -> str:
     text = describe_completeness(report)
-    return _render_section("coverage", COVERAGE_HEADING, f"<p>{_escape(text)}</p>") if text else ""
+    return _render_section("coverage", ReportSection.COVERAGE, f"<p>{_escape(text)}</p>") if text else ""
 
 
 def _render_list_section(anchor: str, title: str, items: Iterable[str]) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
 from suffice.report.notices import (
-    COVERAGE_HEADING,
     describe_absence,
     describe_completeness,
     describe_removed,
@@ -39,6 +38,7 @@ from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_line, escape_markdown, neutralize_links, to_inline_code
 from suffice.text.plain import strip_control_chars, to_one_line
 from suffice.text.quoting import quote_block
+from suffice.text.sections import ReportSection
 from suffice.types import ClosestPassage, Report, Stop, UsageSummary
 
 # Shown in place of an answer. A partial answer carries its own notices.
@@ -61,18 +61,18 @@ def render_markdown(report: Report) -> str:
         *(f"> {_to_line(text)}" for text in (describe_partly(report), describe_restated(report)) if text),
         _render_answer(report),
         *_render_closest(report),
-        *_render_list("Key findings", _neutralize_lines(report, report.key_findings)),
-        *_render_list("Recommendations", _neutralize_lines(report, report.recommendations)),
-        *_render_list("Risks", _neutralize_lines(report, report.risks)),
+        *_render_list(ReportSection.FINDINGS, _neutralize_lines(report, report.key_findings)),
+        *_render_list(ReportSection.RECOMMENDATIONS, _neutralize_lines(report, report.recommendations)),
+        *_render_list(ReportSection.RISKS, _neutralize_lines(report, report.risks)),
         *_render_coverage(report),
-        *_render_list("Removed by the check", (_to_line(describe_removed(claim)) for claim in report.removed)),
-        *_render_list("Open questions", map(_to_line, report.open_questions)),
-        *_render_list("Left undone", map(_to_line, report.left_undone)),
+        *_render_list(ReportSection.REMOVED, (_to_line(describe_removed(claim)) for claim in report.removed)),
+        *_render_list(ReportSection.OPEN_QUESTIONS, map(_to_line, report.open_questions)),
+        *_render_list(ReportSection.LEFT_UNDONE, map(_to_line, report.left_undone)),
         *_render_sources(report),
         *_render_computations(report),
         *_render_stop(report),
         *_render_review(report),
-        *_render_list("Searches that found nothing new", map(_to_line, list_fruitless_queries(report))),
+        *_render_list(ReportSection.FRUITLESS, map(_to_line, list_fruitless_queries(report))),
         # Below the line, so that a claim check of the file does not read it as a claim.
         f"---\n\n{_to_line(describe_search(report))}",
         f"Skills: {_to_line(skills)}" if (skills := describe_skills(report)) else "",
@@ -198,10 +198,10 @@ def _join_words(words: Sequence[str]) -> str:
 
 
 def _render_closest(report: Report) -> Iterable[str]:
-    if refusal := describe_refusal(report):
-        yield _to_line(refusal)
-    if report.closest:
-        yield "## Closest passages"
+    refusal = describe_refusal(report)
+    if refusal or report.closest:
+        yield f"## {ReportSection.CLOSEST if report.closest else ReportSection.READ}"
+    yield _to_line(refusal)
     for passage in report.closest:
         lack = describe_lack(passage, report.closest)
         place = " · ".join(part for part in (passage.title, passage.location, lack) if part)
@@ -232,7 +232,7 @@ def _render_list(title: str, lines: Iterable[str]) -> Iterable[str]:
 
 def _render_sources(report: Report) -> Iterable[str]:
     if report.sources:
-        yield "## Sources"
+        yield f"## {ReportSection.SOURCES}"
         # Each source is its own paragraph: an ordered list would add a second number beside the handle.
         for source in report.sources:
             title = to_one_line(source.title, _MAX_TITLE_CHARS)
@@ -245,14 +245,14 @@ def _render_sources(report: Report) -> Iterable[str]:
 
 def _render_coverage(report: Report) -> Iterable[str]:
     if text := describe_completeness(report):
-        yield f"## {COVERAGE_HEADING}"
+        yield f"## {ReportSection.COVERAGE}"
         yield _to_line(text)
 
 
 def _render_computations(report: Report) -> Iterable[str]:
     computations = parse_computations(report)
     if computations:
-        yield "## Computed"
+        yield f"## {ReportSection.COMPUTATIONS}"
     for handle, text in computations:
         yield _format_handle(handle)
         # Indented code: nothing in a program can end the block.
@@ -261,7 +261,7 @@ def _render_computations(report: Report) -> Iterable[str]:
 
 def _render_stop(report: Report) -> Iterable[str]:
     stop = report.stop
-    yield "## Why it stopped"
+    yield f"## {ReportSection.STOP}"
     yield f"**{_to_line(describe_stop(stop))}.**"
     yield _to_line(stop.explanation)
     if breadth := render_breadth(report.notices):
@@ -296,7 +296,7 @@ def _render_review(report: Report) -> Iterable[str]:
     review = parse_review(report)
     if review is None:
         return
-    yield "## Review"
+    yield f"## {ReportSection.REVIEW}"
     yield _to_line(summarize_review(review))
     head, *rows = build_review_table(review) or [[]]
     if rows:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from suffice.claims.reasons import describe_reason
 from suffice.report.wording import PARTLY_NOTICE
 from suffice.text.markdown import escape_markdown
+from suffice.text.sections import ReportSection
 from suffice.types import Absence, Coverage, Disagreement, Notice, RemovedClaim, Report, Span
 
 NOTICE_TEXT = {
@@ -27,8 +28,6 @@ MODEL_ADVICE = "A language model (--model) can search and answer across language
 _EARLIER_NOTICES = ("No language model was used: every sentence below is quoted verbatim from",)
 NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE, *_EARLIER_NOTICES)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
-DISAGREEMENT_HEADING = "Where the sources disagree"
-COVERAGE_HEADING = "How complete this is"
 
 
 def describe_notice(notice: Notice) -> str:
@@ -58,7 +57,7 @@ def render_disagreements(disagreements: Sequence[Disagreement]) -> str:
     if not disagreements:
         return ""
     lines = [f"- {_quote(one.one, one.dates[0])}, but {_quote(one.other, one.dates[1])}" for one in disagreements]
-    return f"\n\n### {DISAGREEMENT_HEADING}\n\n" + "\n".join(lines)
+    return f"\n\n### {ReportSection.DISAGREEMENTS}\n\n" + "\n".join(lines)
 
 
 def describe_removed(claim: RemovedClaim) -> str:

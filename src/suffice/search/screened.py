@@ -52,7 +52,7 @@ def describe_removal(event: InjectionsStripped) -> str:
 
 
 async def expand_with_pages(
-    reader: Reader,
+    page_reader: Reader,
     round: Round,
     known: Iterable[Note],
     seconds: float | None,
@@ -63,7 +63,7 @@ async def expand_with_pages(
 
     ``known`` is what was known before the round: pages that seem to repeat it are not read.
     """
-    batch = await reader(round.new, "\n".join(f"{note.title}\n{note.text}" for note in known), seconds)
+    batch = await page_reader(round.new, "\n".join(f"{note.title}\n{note.text}" for note in known), seconds)
     for failure in batch.failures:
         on_failure(failure)
     passages: dict[str, Passage] = {}

@@ -97,7 +97,6 @@ OwnedRunDep = Annotated[StoredRun, Depends(get_owned_run)]
 
 
 def load_report(run: StoredRun) -> Report:
-    """Return the report of a run that has one."""
     if run.report is None:
         raise ApiError(404, f"The run {run.id!r} has no report yet")
     return loads(run.report)

@@ -155,7 +155,6 @@ def _lay_out(lines: Sequence[SourceLine], location: str) -> str | None:
 
 
 def _find_passages(service: Service, run: StoredRun, report: Report, source: Source) -> list[Passage]:
-    """Return the passages that the run stored for a source."""
     computed = report.metadata.get("computed")
     if isinstance(computed, dict) and isinstance(computed.get(source.id), str):
         return [Passage("", computed[source.id], "", Place(""))]

@@ -52,7 +52,6 @@ class Prompter:
         self._delegates.update(dict.fromkeys(roles, model))
 
     def get_model(self, role: str) -> Model:
-        """Return the model that answers a role."""
         return self._delegates.get(role, self.model)
 
     def is_answered_by_language_model(self, role: str) -> bool:

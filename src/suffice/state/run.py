@@ -57,7 +57,7 @@ class RunState(Prompter):
         grounded: bool = False,
         filtered: bool = False,
         embed: Embed | None = None,
-        reader: Reader | None = None,
+        page_reader: Reader | None = None,
         evidence: Evidence | None = None,
         clock: Callable[[], float] = time.monotonic,
         limits: BeliefLimits = BeliefLimits(),
@@ -77,7 +77,7 @@ class RunState(Prompter):
         self.language = language
         self.seed = seed
         self.embed = embed
-        self.reader = reader
+        self.page_reader = page_reader
         self.searches = SearchLog()
         self.event_queue = EventQueue()
         tracked = UsageTrackingModel(model)
@@ -329,11 +329,11 @@ class RunState(Prompter):
 
     async def _read_pages(self, round: Round) -> tuple[Passage, ...]:
         """Return passages of the whole pages that the results link to. For a list of things, snippets are enough."""
-        if self.reader is None or self.task_type == "enumerated":
+        if self.page_reader is None or self.task_type == "enumerated":
             return ()
         known = self.render_memory(MAX_EVIDENCE_TOKENS)
         pages, count = await expand_with_pages(
-            self.reader, round, known, self.budget.seconds_left, self.event_queue.add, self.record_failure
+            self.page_reader, round, known, self.budget.seconds_left, self.event_queue.add, self.record_failure
         )
         self.pages_read += count
         return tuple(passage for passage in pages if passage.id not in self.evidence)

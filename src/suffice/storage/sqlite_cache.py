@@ -170,7 +170,7 @@ class JsonCache:
         if stored is None:
             return None
         if self._max_age_seconds is not None:
-            if not 0 <= self._clock() - _decode_timestamp(stored) < self._max_age_seconds:
+            if not 0 <= self._clock() - int.from_bytes(stored[:_TIMESTAMP_BYTES], "big") < self._max_age_seconds:
                 return None
             stored = stored[_TIMESTAMP_BYTES:]
         try:
@@ -189,10 +189,6 @@ class JsonCache:
 def _encode_timestamp(seconds: float) -> bytes:
     """Return a time as bytes that sort like the number."""
     return struct.pack(">Q", max(0, int(seconds)))
-
-
-def _decode_timestamp(stored: bytes) -> int:
-    return int.from_bytes(stored[:_TIMESTAMP_BYTES], "big")
 
 
 def _split_batches(keys: list[bytes]) -> Iterator[list[bytes]]:

@@ -46,8 +46,6 @@ class TextBlock:
     head: Offsets | None = None
     """The header rows of a table."""
     is_heading: bool = False
-    is_part: bool = False
-    """Whether it is a list from which long items were taken out."""
 
 
 @lru_cache(maxsize=1024)
@@ -219,13 +217,12 @@ def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, list[TextB
             items[-1] = (items[-1][0], lines[j][1])
         j += 1
     blocks: list[TextBlock] = []
-    is_part = any(end - start > MAX_ITEM_CHARS for start, end in items)
     for is_long, group in groupby(items, key=lambda item: item[1] - item[0] > MAX_ITEM_CHARS):
         taken = tuple(group)
         if is_long:
             blocks += [block for item in taken for block in _split_item(text, *item)]
         else:
-            blocks.append(TextBlock(taken[0][0], taken[-1][1], "list", taken, is_part=is_part))
+            blocks.append(TextBlock(taken[0][0], taken[-1][1], "list", taken))
     return j, blocks
 
 

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from suffice.text.citations import has_citation, parse_handle, skip_citations, strip_citations
+from suffice.text.sections import EARLIER_TITLES, WRITTEN_SECTIONS, ReportSection
 from suffice.text.sentences import Offsets, split_sentences
 
 if TYPE_CHECKING:
@@ -130,10 +131,8 @@ _BOLD_LEVEL = 6
 _SOURCE_LIST_HEADINGS = frozenset("sources|source list|references|bibliography|works cited|citations".split("|"))
 # Sections that state nothing about the world: lists of sources, and what our own report says about itself.
 _NON_CLAIM_HEADINGS = _SOURCE_LIST_HEADINGS | {
-    *("further reading", "open questions", "why it stopped", "searches with few results", "closest passages"),
-    *("searches that found nothing new", "removed by the check", "left undone", "how complete this is"),
-    "searches that led nowhere",  # The heading until version 0.1.
-    "where the sources disagree",
+    "further reading",
+    *(title.lower() for title in (*ReportSection, *EARLIER_TITLES) if title not in WRITTEN_SECTIONS),
 }
 # Sections that may list sources or state something: only the lines that look like a source are left out.
 _MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
@@ -485,7 +484,6 @@ def drop_needless_escapes(block: str) -> str:
 
 
 def to_inline_code(text: str) -> str:
-    """Return the text as inline code."""
     ticks = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     return f"{ticks} {text} {ticks}" if text.startswith("`") or text.endswith("`") else f"{ticks}{text}{ticks}"
 

@@ -18,7 +18,7 @@ from suffice.answers import (
     Statement,
     Verbatim,
 )
-from suffice.text.citations import list_handles, replace_citations, skip_citations, strip_citations
+from suffice.text.citations import list_handles, skip_citations, strip_citations
 from suffice.text.markdown import get_parser, mask_inline_code
 from suffice.text.quotations import read_cells, render_in_line, render_quotation
 from suffice.text.sentences import split_sentences
@@ -151,12 +151,8 @@ def cite(statement: Statement, handles: Sequence[str]) -> Statement:
     return replace(statement, text=text, handles=tuple(handles))
 
 
-def render_parts(
-    parts: Sequence[Part],
-    get_handle: Callable[[Quotation], str],
-    number: Callable[[str], str] = lambda handle: handle,
-) -> str:
-    """Return the parts as Markdown. ``number`` gives the citation to show for a handle."""
+def render_parts(parts: Sequence[Part], get_handle: Callable[[Quotation], str]) -> str:
+    """Return the parts as Markdown."""
     pieces: list[str] = []
     before: Part | None = None
     counts: dict[tuple[int, str], int] = {}  # Items so far, by depth and marker.
@@ -170,36 +166,33 @@ def render_parts(
         is_item = isinstance(part, Paragraph) and part.marker
         is_tight = is_item and isinstance(before, Paragraph) and before.marker
         pieces.append(("\n" if is_tight else "\n\n") if pieces else "")
-        pieces.append(_render_part(part, counts, get_handle, number))
+        pieces.append(_render_part(part, counts, get_handle))
         before = part
     return "".join(pieces)
 
 
-def _render_part(
-    part: Part, counts: dict[tuple[int, str], int], get_handle: Callable[[Quotation], str], number: Callable[[str], str]
-) -> str:
+def _render_part(part: Part, counts: dict[tuple[int, str], int], get_handle: Callable[[Quotation], str]) -> str:
     match part:
         case SectionHeading(text, level):
-            return f"{'#' * level} {replace_citations(text, number)}"
+            return f"{'#' * level} {text}"
         case Quotation():
-            return render_quotation(part, number(get_handle(part)))
+            return render_quotation(part, get_handle(part))
         case DraftTable(header, rows):
             rule = " | ".join(["---"] * len(header))
-            lines = [" | ".join(header), rule, *(_render_statement(row, number) for row in rows)]
+            lines = [" | ".join(header), rule, *map(_render_statement, rows)]
             return "\n".join(f"| {line} |" for line in lines)
         case Verbatim(text, depth):
             return _indent(text, depth)
         case FindingList(items, columns):
-            cite = lambda quotation: number(get_handle(quotation))  # noqa: E731
-            return _render_records(items, columns, cite) if columns else _render_findings(items, cite, number)
+            return _render_records(items, columns, get_handle) if columns else _render_findings(items, get_handle)
         case Paragraph(statements, marker, depth, quoted):
-            text = " ".join(_render_statement(statement, number) for statement in statements)
+            text = " ".join(map(_render_statement, statements))
             if marker:
                 text = f"{f'{counts[depth, marker]}.' if marker == '1.' else marker} {text}"
             return _indent(f"> {text}" if quoted else text, depth)
 
 
-def _render_findings(items: Sequence[Finding], cite: Callable[[Quotation], str], number: Callable[[str], str]) -> str:
+def _render_findings(items: Sequence[Finding], cite: Callable[[Quotation], str]) -> str:
     """Return findings as a list; a disagreement follows the finding that it is about."""
     lines = []
     for item in items:
@@ -207,7 +200,7 @@ def _render_findings(items: Sequence[Finding], cite: Callable[[Quotation], str],
             handles = dict.fromkeys(map(cite, (item.text, *item.others)))
             line = " ".join([render_in_line(item.text), *handles])
         else:
-            line = _render_statement(item.text, number)
+            line = _render_statement(item.text)
         against = "".join(f" But: {render_in_line(other)} {cite(other)}" for other in item.against)
         lines.append(f"- {line}{against}")
     return "\n".join(lines)
@@ -221,9 +214,8 @@ def _render_records(items: Sequence[Finding], columns: Sequence[str], cite: Call
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells)
 
 
-def _render_statement(statement: Statement, number: Callable[[str], str]) -> str:
-    text = replace_citations(statement.text, number)
-    return f"{text} {statement.mark}" if statement.mark else text
+def _render_statement(statement: Statement) -> str:
+    return f"{statement.text} {statement.mark}" if statement.mark else statement.text
 
 
 def _indent(text: str, depth: int) -> str:

@@ -42,7 +42,6 @@ def to_one_line(text: str, limit: int | None = None) -> str:
 
 
 def finite_or_none(value: float | None) -> float | None:
-    """Return the value if it is finite, else ``None``."""
     return value if value is not None and math.isfinite(value) else None
 
 

@@ -54,7 +54,6 @@ def is_lookup(task: str) -> bool:
 
 
 def classify_task(task: str) -> TaskType:
-    """Return the type of a task."""
     if parse_item_count(task) is not None or tokenize(task)[:1] in _LIST_VERBS:
         return "enumerated"
     return "best_practices" if _BEST_PRACTICE.search(task) else "research"

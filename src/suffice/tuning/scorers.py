@@ -51,7 +51,6 @@ SCORERS: Mapping[str, Score] = {
 
 
 def get_scorer(name: str) -> Score:
-    """Return a scorer by name."""
     if name not in SCORERS:
         raise InputError(f"There is no scorer {name!r}; choose one of: {', '.join(SCORERS)}")
     return SCORERS[name]

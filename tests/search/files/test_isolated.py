@@ -15,7 +15,9 @@ import pytest
 
 from suffice.errors import InputError
 from suffice.search.corpus.search import CorpusSearch
-from suffice.search.files import UnreadableFile, isolated, ocr, read_documents, read_isolated
+from suffice.search.files import isolated, ocr
+from suffice.search.files.chunk import UnreadableFile
+from suffice.search.files.isolated import read_documents, read_isolated
 from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
 from suffice.types import Query
 
@@ -169,7 +171,7 @@ def test_script_without_a_main_guard(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("# Heron\n\nThe heron waits.\n")
     (tmp_path / "script.py").write_text(
-        "from pathlib import Path\nfrom suffice.search.files import read_isolated\n"
+        "from pathlib import Path\nfrom suffice.search.files.isolated import read_isolated\n"
         "print(read_isolated(Path('docs/a.md')).chunks[0].title)\n"
     )
     completed = subprocess.run(

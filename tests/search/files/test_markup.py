@@ -4,8 +4,9 @@ from random import Random
 
 import pytest
 
-from suffice.search.files import markup, read_text
+from suffice.search.files import markup
 from suffice.search.files.prose import Prose
+from suffice.search.files.read import read_text
 from suffice.text.chunks import split_lines
 
 
@@ -17,13 +18,7 @@ from suffice.text.chunks import split_lines
         ("latex", "\\begin{comment}\na\n\\end{comment}\nb", ["", "", "", "b"]),
         ("latex", "\\begin{foo}x\n\\end{foo} y", ["x", "y"]),
         ("latex", "It costs $5 and $6, 5\\% of $x$.", ["It costs $5 and $6, 5% of `x`."]),
-        ("wiki", "<pre>\nd = {{'a': 1}}\n<!-- [[b]] -->\n</pre>", ["```", "d = {{'a': 1}}", "<!-- [[b]] -->", "```"]),
-        ("wiki", "Write <nowiki>[[a]] {{b}}</nowiki> {{c|\n|d}}here.", ["Write `[[a]] {{b}}`", "here."]),
-        ("wiki", "A<ref>x\n</ref> b <ref>c", ["A", "b c"]),
-        ("org", "#+begin_src sh\nif [[ -f a &&\n-f b ]]\n#+end_src\n", ["```sh", "if [[ -f a &&", "-f b ]]", "```"]),
-        ("org", "A [[x][long\nlink]].\n", ["A long", "link."]),
         ("asciidoc", "a &#10; b\n&NewLine;c\n", ["a   b", " c"]),
-        ("pod", "=pod\n\na E<10>E<55296>E<NewLine>E<233> b\nc\n", ["", "", "a   é b", "c"]),
         ("man", ".ie t foo\n.el bar\nText\\(bu\n", ["", "", "Text•"]),
     ],
 )
@@ -57,20 +52,6 @@ PIECES = {
     "man": (
         ".TH a 1¦.SH B¦.nf¦.fi¦.TP¦.IP a¦.RS¦.RE¦.TS¦.TE¦l l.¦.ie t a¦.el b¦.if n \\{¦.\\}¦.de x¦..¦\\fB¦\\N'10'¦"
         '\\[u000A]¦\\[uD800]¦.Bl -tag¦.It a¦.El¦.Bd¦.Ed¦.B "a¦.ds x y¦\\*(x¦¦.Op Fl a¦.UR a'
-    ),
-    "org": (
-        "* A¦** TODO B¦#+begin_src sh¦#+end_src¦#+begin_quote¦#+begin_example¦#+end_example¦| a | b |¦|---+---|¦"
-        "|   |  ¦| <l> |¦: a¦- a¦- a :: b¦1. a¦:PROPERTIES:¦:END:¦[[a][b¦[[a¦]]¦=a¦~a~¦/a¦[fn:1]¦{{{a(b)}}}¦#+title: a¦"
-        "¦<2020-01-01>"
-    ),
-    "pod": (
-        "=pod¦=head1 A¦=over¦=back¦=item a¦=item *¦=begin html¦=end¦=cut¦  code¦C<a¦E<10>¦E<55296>¦E<gt>¦L<a|b>¦"
-        "C<< a >>¦X<¦>¦¦=for x"
-    ),
-    "wiki": (
-        "== A ==¦=      ¦* a¦# b¦; a : b¦: c¦{|¦|}¦|-¦| a || b¦! a¦| k=v&k=v¦<pre>¦</pre>¦<ref>¦</ref>¦<gallery¦<code>¦"
-        "</code>¦<nowiki>¦</nowiki>¦<!--¦-->¦{{a|¦}}¦[[a|¦]]¦ code¦&#10;¦'''¦<syntaxhighlight lang=a>¦"
-        "</syntaxhighlight>¦"
     ),
 }
 

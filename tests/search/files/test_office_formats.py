@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.files import UnreadableFile, ocr, read_document, read_file, read_isolated
-from suffice.search.files.chunk import DocumentChunk
-from suffice.search.files.read import guess_format
+from suffice.search.files import ocr
+from suffice.search.files.chunk import DocumentChunk, UnreadableFile
+from suffice.search.files.isolated import read_isolated
+from suffice.search.files.read import guess_format, read_document, read_file
 from suffice.types import Place
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.search.files import DocumentChunk, read_text
+from suffice.search.files.chunk import DocumentChunk
+from suffice.search.files.read import read_text
 from suffice.text.chunks import MAX_CHARS, split_lines
 
 BODY = "A sentence that fills the paragraph with words. " * 8
@@ -161,48 +162,6 @@ def test_a_manual_page_becomes_light_markdown_line_by_line(source: str, expected
 
 
 OTHER_MARKUP = [
-    ("=head1 NAME\n\nx - Do C<y>\n\n    code\n\n=cut", "a.pod", "# NAME\n\nx - Do `y`\n```\ncode\n```"),
-    (
-        "=over 4\n\n=item chop LIST\nX<chop>\n\n=item chop\n\nSee L<the page|perlop/Ops>, E<gt> and C<< a > b >>.\n\n=back",
-        "a.pod",
-        "\n\n\n\n\n- chop LIST, chop:\n\nSee the page, > and `a > b`.",
-    ),
-    (
-        "=over\n\n=item *\n\nOne\n\n=item *\n\nTwo\n\n=back\n\n=for html <b>\n\nText.",
-        "a.pod",
-        "\n" * 4 + "- One\n\n\n\n- Two\n\n\n\n\n\nText.",
-    ),
-    (
-        "#+TITLE: T\n#+OPTIONS: x\n* TODO One :tag:\n:PROPERTIES:\n:a: b\n:END:\nText.",
-        "a.org",
-        "# T\n\n# One\n\n\n\nText.",
-    ),
-    (
-        "So:\n#+begin_src sh\nls *.c\n#+end_src\n\n: fixed\n\nText.",
-        "a.org",
-        "So:\n```sh\nls *.c\n```\n```\nfixed\n```\nText.",
-    ),
-    (
-        "- a :: =b= and [[x][a\n  link]]\n  more\n- [X] c\n\n  Text.[fn:1]",
-        "a.org",
-        "- a: `b` and a\n  link\n  more\n- c\n\n  Text.",
-    ),
-    ("| A | B |\n|---+---|\n| a | b |\n# comment", "a.org", "| A | B |\n|---|---|\n| a | b |"),
-    (
-        "{{Box|a\n|b}}\n== '''T''' ==\n* one [[X|two]]\n** <code>x</code>\n[https://a.example Site]<ref>n</ref>.",
-        "a.wiki",
-        "\n\n## T\n- one two\n  - `x`\nSite.",
-    ),
-    (
-        "Text.\n\n code\n\n<syntaxhighlight lang=py>\nx\n</syntaxhighlight>\n[[Category:A]]\nEnd.",
-        "a.wiki",
-        "Text.\n```\ncode\n```\n```py\nx\n```\n\nEnd.",
-    ),
-    (
-        "{|\n! A !! B\n|-\n| a || b\n|}\n;term : text\n:more",
-        "a.wiki",
-        "\n| A | B |\n\n| a | b |\n\n- term: text\n  more",
-    ),
     (
         "\\documentclass{x}\n\\title{T}\n\\begin{document}\n\\section{One \\emph{two}}\\label{s}\n"
         "Use \\verb|x_y|, 5\\% of~\\textbf{it}. % c",
@@ -468,13 +427,3 @@ def test_any_text_is_read_with_its_lines(text: str) -> None:
                 continue
             assert chunk.lines is not None
             assert chunk.text.count("\n") == chunk.lines[1] - chunk.lines[0]
-
-
-def test_the_entries_of_a_debian_changelog_are_titled_by_their_version() -> None:
-    entry = "hello (1:2.{0}-1) unstable; urgency=medium\n\n  * Fix CVE-2025-{0}.\n{1}\n -- Ann Lee <a@b.example>  07 Oct 2025\n"
-    text = "\n".join(
-        entry.format(number, "  * Speak up where nobody listens to the greeting.\n" * 12) for number in (3, 2)
-    )
-    chunks = read_text(text, "changelog.Debian")
-    assert [chunk.title for chunk in chunks] == [f"hello (1:2.{n}-1) unstable; urgency=medium" for n in (3, 2)]
-    assert "urgency" not in chunks[0].text.partition("Ann Lee")[2]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.files import UnreadableFile, read_file, read_text
+from suffice.search.files.chunk import UnreadableFile
+from suffice.search.files.read import read_file, read_text
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
 

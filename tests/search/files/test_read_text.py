@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.files import DocumentChunk, UnreadableFile, read_file, read_text
-from suffice.search.files.chunk import INEXACT_KINDS
+from suffice.search.files.chunk import INEXACT_KINDS, DocumentChunk, UnreadableFile
+from suffice.search.files.read import read_file, read_text
 from suffice.text.chunks import MAX_CHARS, MIN_CHARS, split_lines
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from suffice.errors import InputError
-from suffice.search.files import list_files
+from suffice.search.files.walk import list_files
 
 
 def make(root: Path, *names: str) -> None:
@@ -132,7 +132,7 @@ def test_a_hostile_gitignore_neither_hangs_nor_hides_the_files_beside_it(tmp_pat
         gitignore.symlink_to("/dev/zero")
     else:
         gitignore.write_text("*.md\n" * 100_000)
-    code = "import sys, pathlib, suffice.search.files as f; print(f.list_files([pathlib.Path(sys.argv[1])]))"
+    code = "import sys, pathlib, suffice.search.files.walk as f; print(f.list_files([pathlib.Path(sys.argv[1])]))"
     command = [sys.executable, "-c", code, str(tmp_path)]
     completed = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert "good.md" in completed.stdout, completed.stderr

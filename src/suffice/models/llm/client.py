@@ -181,10 +181,8 @@ class ProviderConnection:
                 is_outage=True,
             )
         if isinstance(error, exceptions.ModelAuthenticationError):
-            return ProviderError(
-                f"{server} does not accept the API key: {_error_text(error)}; {_describe_key(self.endpoint)}",
-                is_fatal=True,
-            )
+            advice = f"set {KEY_VARIABLES[self.endpoint.provider][0]} to a valid key"
+            return ProviderError(f"{server} does not accept the API key: {_error_text(error)}; {advice}", is_fatal=True)
         if isinstance(error, exceptions.ModelContextWindowExceededError):
             return ProviderError(
                 f"The prompt is too long for {server}; set SUFFICE_CONTEXT to how many tokens the model can read"
@@ -240,10 +238,6 @@ def _parse_completion(response: "ModelResponse") -> Completion:
     )
 
 
-def _describe_key(endpoint: Endpoint) -> str:
-    return f"set {KEY_VARIABLES[endpoint.provider][0]} to a valid key"
-
-
 def _error_text(error: Exception) -> str:
     """Return the server's own message if it sent one, in one line of at most 300 characters."""
     body = getattr(error, "body", None)
@@ -267,7 +261,6 @@ async def rate_limit(endpoint: Endpoint) -> AsyncIterator[None]:
 
 
 def create_client(endpoint: Endpoint) -> "Client[Any]":
-    """Return a client for the endpoint."""
     return _CLIENT_FACTORIES.get(endpoint.provider, _create_openai_client)(endpoint)
 
 

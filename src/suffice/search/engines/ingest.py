@@ -387,7 +387,6 @@ def _clean(text: Any) -> Any:
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
-    """Yield the items in tuples of at most this size."""
     rest = iter(items)
     while batch := tuple(islice(rest, size)):
         yield batch

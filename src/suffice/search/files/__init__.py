@@ -1,7 +1,7 @@
 """Files as chunks of text that can be cited exactly: which files there are, and how each type is read.
 
     .md .rst .txt .log        plain        ``markdown`` or ``rst``, titled by headings; ``transcript`` if most lines are turns
-    .adoc .1 … .8 .pod .org .wiki .tex  plain  ``markup``, titled by headings
+    .adoc .1 … .8 .tex        plain        ``markup``, titled by headings
     .py .js .go .sql …        code         titled by definitions, with the signature in the later parts of a long one
     .yaml .toml .ini .conf …  code         titled by keys
     .html .htm .xhtml         html         readable text without navigation
@@ -28,23 +28,6 @@ A reader has ``parse(text, name) -> list[DocumentChunk]``, or ``parse(data, path
 differently must also raise ``INDEX_VERSION`` in ``search.corpus.sync``, so that they are indexed again.
 """
 
-from suffice.search.files.chunk import MAX_BYTES, ChunkKind, Document, DocumentChunk, UnreadableFile
-from suffice.search.files.isolated import read_documents, read_isolated
-from suffice.search.files.read import read_document, read_file, read_text
-from suffice.search.files.walk import FileListing, SkippedFile, list_files
+from suffice.search.files.read import read_file
 
-__all__ = [
-    "MAX_BYTES",
-    "ChunkKind",
-    "Document",
-    "DocumentChunk",
-    "FileListing",
-    "SkippedFile",
-    "UnreadableFile",
-    "list_files",
-    "read_document",
-    "read_documents",
-    "read_file",
-    "read_isolated",
-    "read_text",
-]
+__all__ = ["read_file"]

@@ -21,7 +21,6 @@ _UNNUMBERED = ("bullet", "none", "")
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
-    """Return the chunks of a Word document."""
     with open_package(data, path, "Word document") as package:
         body = package.read_xml("word/document.xml").find(f"{_WORD_NS}body")
         reader = _BodyReader(_read_styles(package), _read_numbered_lists(package))

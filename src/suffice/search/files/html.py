@@ -28,6 +28,7 @@ _LIST_TAGS = frozenset("ul ol dl".split())
 _SCOPE_TAGS = frozenset("ul ol dl table html body div section main article blockquote".split())
 _CELL_TAGS = ("td", "th")
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
+_STRUCTURE_TAGS = frozenset({"table", *_HEADING_LEVELS})
 _BLOCK_TAGS = frozenset(
     """address article blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form header
     hgroup hr html li main menu nav footer aside ol option p pre search section summary table tbody tfoot thead tr td th
@@ -349,7 +350,7 @@ class _PageReader:
         rows = []
         for row in table.find_all(lambda inner: inner.tag == "tr"):
             cells = list(row.find_all(lambda inner: inner.tag in _CELL_TAGS))
-            if any(next(cell.find_all(_is_structure), None) for cell in cells):
+            if any(next(cell.find_all(lambda inner: inner.tag in _STRUCTURE_TAGS), None) for cell in cells):
                 return []
             texts = [self._collect(cell) for cell in cells]
             words = [to_one_line(_join_text(each)) for each in texts]
@@ -367,7 +368,3 @@ class _PageReader:
         for cells, _, span in rows:
             mark, kind = ("- ", "item") if len(rows) > 1 and width > 1 else ("", "paragraph")
             self._prose.append([mark + format_record([], cells)], kind, span)
-
-
-def _is_structure(element: _HtmlElement) -> bool:
-    return element.tag == "table" or element.tag in _HEADING_LEVELS

@@ -1,4 +1,4 @@
-"""AsciiDoc, Org, LaTeX, manual pages, POD and MediaWiki as headed plain text, with one line for each line of the source.
+"""AsciiDoc, LaTeX and manual pages as headed plain text, with one line for each line of the source.
 
 Each format is a ``Markup`` of two patterns. The one for lines tells by its last group what a line is:
 
@@ -11,15 +11,15 @@ Each format is a ``Markup`` of two patterns. The one for lines tells by its last
     request    text that ``read`` finds
     dropped    markup only
 
-Rules for inline markup say which words it stands for. What a document includes, defines or tests (macros, conditions,
-templates) is not followed.
+Rules for inline markup say which words it stands for. What a document includes, defines or tests (macros, conditions)
+is not followed.
 """
 
 import html
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 
@@ -38,9 +38,9 @@ from suffice.text.chunks import split_lines
 
 Rule = tuple[str, str | Callable[[str], str]]
 """A pattern with one group, and what it is replaced by: ``{}`` is the text of the group."""
-_LANGUAGE = re.compile(r"(?:source, ?|begin_src |lang=\"?|minted\}\{|`{3})([\w+#-]+)")
+_LANGUAGE = re.compile(r"(?:source, ?|minted\}\{|`{3})([\w+#-]+)")
 _BULLET = re.compile(r"(?:[•*o+-]|(\d{1,3})[.)]?)?$")
-_LABELS = {"#": "1. ", ".": "1. ", ":": "  "}  # Of items by their mark; else it is a dash.
+_LABELS = {".": "1. "}  # Of items by their mark; else it is a dash.
 _CODE = "\x01"  # Around inline code until all markup is replaced.
 _ESCAPED = {0xE000 + ord(mark): mark for mark in "%&_#${}"}  # What an escaped mark is until then.
 
@@ -113,13 +113,13 @@ class MarkupReader:
         elif kind in ("code", "skipped", "paragraph"):
             return self._read_block(index, found[kind], kind)
         elif kind == "literal":
-            return self._read_literal(index, found)
+            return self._read_literal(index)
         elif kind == "title":
             marks = found["level"] or ""
             level = self.markup.levels.get(marks, int(marks) if marks.isdigit() else len(marks))
             self._add_heading(index, index + 1, level, self._convert_inline(self.markup.read(found)).strip("= "))
         elif kind == "bullet":
-            marks, rest = found["bullet"], line[found.end() :].removeprefix("[ ] ").removeprefix("[X] ")
+            marks, rest = found["bullet"], line[found.end() :]
             label = f"{marks[:-1]}. " if marks[:1].isdigit() else _LABELS.get(marks[-1:], "- ")
             depth = len(marks) - 1 if len(set(marks)) == 1 < len(marks) else (len(line) - len(line.lstrip())) // 2
             self.out[index] = "  " * (depth if marks else 0) + label + rest
@@ -136,7 +136,7 @@ class MarkupReader:
         elif kind == "caption":
             self.out[index] = f"**{found['caption']}**"
         elif kind == "row":
-            self.out[index] = format_row(cell.strip() for cell in re.split(r"\|\||!!|\|", found["row"]))
+            self.out[index] = format_row(cell.strip() for cell in found["row"].split("|"))
         elif kind == "request":
             self._write(index, self.markup.read(found))
         return index + 1
@@ -233,20 +233,15 @@ class MarkupReader:
         self.done.update(range(index, stop + 1))
         return stop + 1
 
-    def _read_literal(self, index: int, found: re.Match[str]) -> int:
-        """Read a paragraph that is code because it is indented or marked line by line."""
-        mark = found["literal"]
+    def _read_literal(self, index: int) -> int:
+        """Read a paragraph that is code because it is indented."""
         if (index and self.source[index - 1].strip()) or (self.in_item and self.markup.has_indented_items):
             self._write(index, self.source[index])
             return index + 1
         stop = last = index
-        while stop < len(self.source):
-            line = self.source[stop] if mark == " " else self.source[stop].lstrip()
-            if line.strip() and line[0] != mark:
-                break
-            self.source[stop] = line if mark == " " else line[2:]
+        while stop < len(self.source) and (not (words := self.source[stop].strip()) or self.source[stop][0] == " "):
             stop += 1
-            last = stop if line.strip() else last
+            last = stop if words else last
         self.prose.write_code(self.source, index, last)
         self.done.update(range(index - 1, last + 1))
         return max(last, index + 1)
@@ -352,36 +347,6 @@ _LOOKS_LIKE_ASCIIDOC = re.compile(
     r"^\[(?:source|verse|quote|listing|horizontal|discrete|NOTE|TIP|WARNING|IMPORTANT|CAUTION|(?:cols|options|subs)=)[^\[\]\n]*\]\s*$"
     r"|^(?:ifn?def|endif|include|image)::\S*\[.*\]\s*$|^\|={3,}\s*$|\b(?:xref|linkgit):[\w./#-]+\[[^\]\n]*\]",
     re.MULTILINE,
-)
-
-# -- Org ---------------------------------------------------------------------------------------------------------------
-
-_ORG = Markup(
-    lines=re.compile(
-        r"""
-          (?:(?P<level>\*+)[ ]+(?:(?:TODO|DONE)[ ])?|\#\+title:[ ]*)(?P<title>.*)
-        | \s*\#\+begin_(?P<code>src|example|verbatim)\b
-        | \s*(?:\#\+begin_(?=comment|export|html|latex)|:(?=properties:|logbook:))(?P<skipped>\w+)
-        | \s*(?P<dropped>\#\+|\#(?:\s|$)|(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):|:end:)
-        | [ ]*[-+][ ]+(?P<term>\S.*?)[ ]::(?:[ ]+(?P<text>.*))?$
-        | [ ]*(?P<bullet>[-+])[ ]+(?=\S)
-        | [ ]*(?P<literal>:)(?:[ ]|$)
-        """,
-        re.VERBOSE | re.IGNORECASE,
-    ),
-    inline=(
-        (r"\[\[[^\[\]]+\]\[([^\[\]]+)\]\]", "{}"),
-        (r"\[\[(?:file:|\*)?([^\[\]]+)\]\]", "{}"),
-        (r"(?<![\w=~])[=~]([^\s=~](?:[^=~\n]{0,200}[^\s=~])?)[=~](?![\w=~])", _mark_code),
-        (r" ?\[(fn:[^\[\]\n]*)\]", ""),
-        (r"\{\{\{\w+\(([^{}]*)\)\}\}\}", _mark_code),
-        (r"[<\[](\d{4}-\d{2}-\d{2})[^<>\[\]\n]{0,40}[>\]]", "{}"),
-        (r"\|([-+]{3,})\|?(?=\n|$)", lambda rule: f"|{rule.replace('+', '|')}|"),
-        (r" (:[\w@#%:]+:)$", ""),
-    ),
-    end="#+end_{}",
-    ends={"PROPERTIES": ":end:", "LOGBOOK": ":end:", "properties": ":end:", "logbook": ":end:"},
-    has_indented_items=True,
 )
 
 # -- LaTeX -------------------------------------------------------------------------------------------------------------
@@ -510,81 +475,6 @@ _MAN = Markup(
 )
 _MAN_PAGE = re.compile(r"[.'][ \t]*(?:TH|Dd)\s|[.'][ \t]*S[hH]\s")
 
-# -- POD ---------------------------------------------------------------------------------------------------------------
-
-
-def _read_pod_entity(name: str) -> str:
-    return {"verbar": "|", "sol": "/"}.get(name) or _unescape(f"&#{name};" if name.isdigit() else f"&{name};")
-
-
-_POD = Markup(
-    lines=re.compile(
-        r"""
-          =head(?P<level>\d)\s+(?P<title>.*)
-        | =(?P<skipped>begin)\s+(?!:)
-        | =item\b[ ]*(?P<term>.*)
-        | (?P<dropped>=[a-z]|X<[^<>]*>$)
-        | (?P<literal>[ ])
-        """,
-        re.VERBOSE,
-    ),
-    inline=(
-        (r"[CF]<<+ ((?:[^>\n]|>(?!>)){1,2000}?) >>+", _mark_code),
-        (r"[CF]<([^<>]*)>", _mark_code),
-        (r"E<(\w{1,20})>", _read_pod_entity),
-        (r"[XZ]<([^<>]*)>", ""),
-        (r"L<([^<>|]*)(?:\|[^<>]*)?>", "{}"),
-        (r"[BIS]<([^<>]*)>", "{}"),
-    ),
-    end="=end",
-    passes=4,
-)
-
-# -- MediaWiki ---------------------------------------------------------------------------------------------------------
-
-_WIKI = Markup(
-    lines=re.compile(
-        r"""
-          (?P<level>={1,6})(?P<title>[^=].*=)\s*$
-        | [ ]*<(?P<code>pre|syntaxhighlight|source)\b[^<>]*>\s*$
-        | [ ]*<(?P<skipped>gallery)\b
-        | (?P<dropped>__[A-Z]+__|\#REDIRECT\b|-{4}|\{\||\|[}-])
-        | ;+[ ]*(?P<term>[^:;]+)(?::[ ]*(?P<text>.*))?$
-        | (?P<bullet>[*\#:]+)[ ]*(?=\S)
-        | [|!]\+?(?P<row>[^{}]*)$
-        | (?P<literal>[ ])
-        """,
-        re.VERBOSE | re.IGNORECASE,
-    ),
-    inline=(
-        (r"<!--((?:[^<-]|<(?!!--)|-(?!->))*)-->", ""),
-        (r"<(?:code|tt|kbd|samp|var|nowiki|pre|syntaxhighlight|source)\b[^<>]*>([^<]*)</\w+>", _mark_code),
-        (r"<ref\b[^<>]*>([^<]*)</ref>", ""),
-        (r"\{\{(?:code|tt|kbd|samp|key|ic|var|mono|nowrap)\|(?:1=)?([^{}|]*)\}\}", _mark_code),
-        (r"\{\{([^{}]*)\}\}", ""),
-        (r"\[\[((?:File|Image|Category|Datei|Kategorie):[^\[\]]*)\]\]", ""),
-        (r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]", "{}"),
-        (r"\[(?:https?|ftp|mailto):[^\s\[\]]+ ([^\[\]\n]*)\]", "{}"),
-        (r"(<br ?/?>)", " "),
-        (r"(</?[a-zA-Z][^<>]*>)", ""),
-        (r"('{2,5})", ""),
-        _ENTITY,
-    ),
-    end="</{}",
-    passes=6,
-)
-
-
-def _read_pod(text: str) -> Prose:
-    """Read POD; all sections are below the name of the page, as in ``perlsub - Perl subroutines``."""
-    prose = MarkupReader(text, _POD).read()
-    first = prose.headings[0] if prose.headings else None
-    if first is not None and first.text == "NAME":
-        name, dash, _ = next(filter(None, prose.lines[first.last :]), "").partition(" - ")
-        if dash and " " not in name:
-            prose.headings[0] = replace(first, level=0, text=name.strip("`"))
-    return prose
-
 
 def _make_reader(markup: Markup) -> Callable[[str], Prose]:
     return lambda text: MarkupReader(text, markup).read()
@@ -594,9 +484,6 @@ READERS: Mapping[str, Callable[[str], Prose]] = {
     "asciidoc": _make_reader(_ASCIIDOC),
     "latex": _make_reader(_LATEX),
     "man": _make_reader(_MAN),
-    "org": _make_reader(_ORG),
-    "pod": _read_pod,
-    "wiki": _make_reader(_WIKI),
 }
 
 

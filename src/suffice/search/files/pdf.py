@@ -165,24 +165,9 @@ def _has_picture(page: Any) -> bool:
 def _describe_unread(pages: Sequence[int]) -> str:
     if not pages:
         return ""
-    what = f"page {pages[0]} looks" if len(pages) == 1 else f"pages {_format_ranges(pages)} look"
+    what = f"page {pages[0]} looks" if len(pages) == 1 else f"{len(pages)} pages, from page {pages[0]} on, look"
     hint = "" if ocr.is_installed() else f"; install OCR with: {describe_install('ocr')}"
     return f"{what} scanned and could not be read{hint}"
-
-
-def _format_ranges(numbers: Sequence[int]) -> str:
-    """Return numbers in order as ranges.
-
-    >>> _format_ranges([1, 3, 4, 5, 9])
-    '1, 3-5, 9'
-    """
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][-1] + 1:
-            ranges[-1][1:] = [number]
-        else:
-            ranges.append([number])
-    return ", ".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def _split_sections(text: str) -> list[str]:

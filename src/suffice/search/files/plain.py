@@ -3,12 +3,11 @@
 The suffix decides; a text without a telling suffix, such as ``README`` or standard input, is recognised by its content.
 """
 
-import re
 from collections.abc import Callable
 
 from suffice.search.files import markdown, markup, rst
 from suffice.search.files.chunk import ChunkKind, DocumentChunk, get_suffix, parse_suffixes
-from suffice.search.files.prose import Heading, Prose, find_titles, to_document_chunks
+from suffice.search.files.prose import Prose, find_titles, to_document_chunks
 from suffice.text.chunks import split_lines
 
 MARKDOWN_SUFFIXES = parse_suffixes("md markdown mdx mkd qmd rmd")
@@ -16,13 +15,9 @@ _CONVERTERS: dict[str, Callable[[str], Prose]] = {
     **dict.fromkeys(MARKDOWN_SUFFIXES, markdown.convert),
     **dict.fromkeys(parse_suffixes("rst rest"), rst.convert),
     **dict.fromkeys(parse_suffixes("adoc asciidoc"), markup.READERS["asciidoc"]),
-    **dict.fromkeys(parse_suffixes("wiki mediawiki"), markup.READERS["wiki"]),
     **dict.fromkeys(parse_suffixes("tex latex ltx"), markup.READERS["latex"]),
-    ".org": markup.READERS["org"],
-    ".pod": markup.READERS["pod"],
 }
-SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text log")
-_DEBIAN_ENTRY = re.compile(r"[a-z0-9][\w.+-]+ \([^()\s]+\) [\w .-]+; urgency=\w+")
+SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text log org pod wiki mediawiki")
 _VERBATIM_SUFFIXES = parse_suffixes("log")
 
 
@@ -55,14 +50,8 @@ def _recognise(text: str) -> Callable[[str], Prose]:
 
 
 def _convert_plain(text: str) -> Prose:
-    """Return a text as it stands, but for underlined titles and the first lines of entries of a Debian changelog."""
+    """Return a text as it stands, but for underlined titles."""
     prose = Prose(split_lines(text))
-    entries = [n for n, line in enumerate(prose.lines, start=1) if _DEBIAN_ENTRY.match(line)]
-    if entries and entries[0] == 1:
-        prose.headings = [Heading(n, n, 1, prose.lines[n - 1].strip()) for n in entries]
-        for n in entries:
-            prose.lines[n - 1] = f"# {prose.lines[n - 1]}"
-        return prose
     prose.headings = find_titles(prose.lines)
     for heading in prose.headings:
         lines = [""] * (heading.last - heading.first + 1)

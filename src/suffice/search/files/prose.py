@@ -132,7 +132,7 @@ class Prose:
             first += 1
         if first >= stop:
             return
-        margin = min(_count_indent(source[line]) for line in range(first, stop) if source[line].strip())
+        margin = min(len(line) - len(line.lstrip()) for line in source[first:stop] if line.strip())
         opening = first - 1
         can_fence = opening >= 0 and not self.lines[opening].strip()
         can_fence = can_fence and (stop >= len(source) or not source[stop].strip())
@@ -198,10 +198,6 @@ class Prose:
             if inside and number in self.fence_ends:
                 line, inside = "", False
             yield f"    {line}" if inside and line and number in self.fenced else line
-
-
-def _count_indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def to_line(text: str) -> str:

@@ -12,7 +12,6 @@ _LIST_ITEM = re.compile(r"(?:[•◦▪·*-]|(?P<number>\d{1,3})[.)]?)\t\s*")
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
-    """Return the chunks of an RTF document."""
     from striprtf.striprtf import rtf_to_text
 
     if not data.lstrip().startswith(b"{\\rtf"):

@@ -19,7 +19,6 @@ _Row = tuple[int, list[str], list[Any]]  # The number of the row, its cells as t
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
-    """Return the chunks of a spreadsheet."""
     from python_calamine import CalamineError, CalamineWorkbook, PasswordError
 
     kind: ChunkKind = "ods" if get_suffix(path.name) == ".ods" else "xlsx"

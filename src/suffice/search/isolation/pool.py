@@ -236,7 +236,6 @@ def choose_worker_count(jobs: int) -> int:
 
 @cache
 def get_pool() -> WorkerPool:
-    """Return the pool of this process."""
     pool = WorkerPool(min(MAX_WORKERS, max(2, os.cpu_count() or 1)))
     atexit.register(pool.close)
     return pool

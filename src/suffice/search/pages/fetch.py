@@ -65,7 +65,6 @@ class Fetcher:
         self._rules_by_site: dict[str, asyncio.Future[Protego | None]] = {}
 
     async def __call__(self, url: str) -> FetchedPage:
-        """Fetch a page."""
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 return await self._fetch_with_redirects(url)

@@ -16,7 +16,6 @@ MAX_QUERY_WORDS = 20
 
 
 def arxiv(config: Settings) -> Provider:
-    """Return the arXiv provider."""
     url = get_base_url(config, "ARXIV_BASE_URL", "https://export.arxiv.org/api")
 
     async def search(query: Query, k: int) -> list[Passage]:

@@ -14,7 +14,6 @@ MAX_QUERY_CHARS, MAX_QUERY_WORDS = 400, 50  # Brave rejects longer queries.
 
 
 def brave(config: Settings) -> Provider:
-    """Return the Brave provider."""
     key = require_setting(config, API_KEY_SETTING, "Brave")
     url = get_base_url(config, "BRAVE_BASE_URL", "https://api.search.brave.com/res/v1")
 

@@ -16,7 +16,6 @@ TIMEOUT_SECONDS = 8  # Short, because the thread that sends the request cannot b
 
 
 def duckduckgo(config: Settings) -> Provider:
-    """Return the DuckDuckGo provider."""
     url = get_base_url(config, "DUCKDUCKGO_URL", "https://html.duckduckgo.com/html")
 
     async def search(query: Query, k: int) -> list[Passage]:

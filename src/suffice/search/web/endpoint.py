@@ -26,7 +26,6 @@ _DEFAULT_FIELDS = {"url": "url", "title": "title", "text": "text"}
 
 
 def endpoint(config: Settings) -> Provider:
-    """Return the provider for the configured endpoint."""
     require_setting(config, URL_SETTING, NAME)
     template = get_base_url(config, URL_SETTING)
     if "{query}" not in template:

@@ -13,7 +13,6 @@ MAX_RESULTS = 25  # Results of one request; more would cost more.
 
 
 def exa(config: Settings) -> Provider:
-    """Return the Exa provider."""
     key = require_setting(config, API_KEY_SETTING, "Exa")
     url = get_base_url(config, "EXA_BASE_URL", "https://api.exa.ai")
 

@@ -28,7 +28,6 @@ class _Series(NamedTuple):
 
 
 def fred(config: Settings) -> Provider:
-    """Return the FRED provider."""
     key = require_setting(config, API_KEY_SETTING, "FRED")
     url = get_base_url(config, "FRED_BASE_URL", "https://api.stlouisfed.org/fred")
 

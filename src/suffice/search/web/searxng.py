@@ -18,7 +18,6 @@ _JSON_DISABLED_HINT = "its JSON format is disabled; add json to search.formats i
 
 
 def searxng(config: Settings) -> Provider:
-    """Return the SearXNG provider."""
     require_setting(config, "SEARXNG_URL", NAME)
     url = get_base_url(config, "SEARXNG_URL").removesuffix("/search")
 

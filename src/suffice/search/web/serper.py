@@ -10,7 +10,6 @@ MAX_RESULTS = 20  # Results of one request; more would cost more.
 
 
 def serper(config: Settings) -> Provider:
-    """Return the Serper provider."""
     key = require_setting(config, API_KEY_SETTING, "Serper")
     url = get_base_url(config, "SERPER_BASE_URL", "https://google.serper.dev")
 

@@ -10,7 +10,6 @@ MAX_RESULTS = 20  # Limit of one request.
 
 
 def tavily(config: Settings) -> Provider:
-    """Return the Tavily provider."""
     key = require_setting(config, API_KEY_SETTING, "Tavily")
     url = get_base_url(config, "TAVILY_BASE_URL", "https://api.tavily.com")
 

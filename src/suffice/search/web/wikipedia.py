@@ -14,7 +14,6 @@ MAX_QUERY_CHARS = 300  # Wikipedia rejects longer queries.
 
 
 def wikipedia(config: Settings) -> Provider:
-    """Return the Wikipedia provider."""
     url = get_base_url(config, "WIKIPEDIA_URL", "https://en.wikipedia.org")
 
     async def search(query: Query, k: int) -> list[Passage]:

@@ -15,7 +15,6 @@ _TICKER_PATTERN = re.compile(r"(?<![\w.])\$?(\^?[A-Z]{1,5}(?:[.-][A-Z]{1,3})?)(?
 
 
 def yahoo(config: Settings) -> Provider:
-    """Return the Yahoo provider."""
     url = get_base_url(config, "YAHOO_BASE_URL", "https://query1.finance.yahoo.com")
 
     async def search(query: Query, k: int) -> list[Passage]:
