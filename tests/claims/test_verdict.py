@@ -184,3 +184,13 @@ def test_the_evidence_shows_no_heading_and_nothing_beyond_it():
     evidence = build_evidence(verdict, "[1]")
     assert evidence is not None
     assert evidence.text == "The monthly fee of the host is 480 EUR."
+
+
+def test_the_evidence_marks_the_quoted_sentence_and_not_single_words():
+    text = "It was opened in spring. The Meridian bridge was designed by Ada Halloran in 1932. She died in 1961."
+    verdict = judge("Ada Halloran designed the Meridian bridge.", [], [make_passage("a", text)])
+    evidence = build_evidence(verdict, "[1]")
+    assert evidence is not None
+    marked = [evidence.text[start:end] for start, end in evidence.highlight]
+    assert marked == ["The Meridian bridge was designed by Ada Halloran in 1932."]
+    assert evidence.text == text

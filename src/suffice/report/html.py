@@ -302,7 +302,7 @@ def list_stretches(report: Report, source: Source) -> list[Excerpt]:
         claim.evidence for claim in report.claims if claim.evidence is not None and claim.evidence.source == source.id
     ]
     cited += [
-        Excerpt(span.quote, "prose", (), source.id, span.location)
+        Excerpt(span.quote, "prose", ((0, len(span.quote)),), source.id, span.location)
         for claim in report.claims
         for span in claim.spans
         if span.source == source.id
