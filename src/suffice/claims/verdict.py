@@ -8,7 +8,6 @@ A claim that cites sources is judged by those sources. Support from another sour
 right. A claim that cites nothing is judged by the passages that were found for it.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,7 +20,7 @@ from suffice.claims.reasons import ReasonKind
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_sentences
 from suffice.text.entities import content_stems
-from suffice.text.sentences import Offsets, quotable_spans
+from suffice.text.sentences import quotable_spans
 from suffice.types import COMPUTED_KIND, Excerpt, Passage, Reason, SupportLabel
 
 MAX_CLAIM_CHARS = 2_000  # A longer claim is not checked; no sentence that a person reads is as long.

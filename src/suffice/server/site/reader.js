@@ -89,4 +89,5 @@ function scrollToDeciding(container) {
   const frame = reader.getBoundingClientRect();
   reader.scrollTop += place.top - frame.top - frame.height / 3;
   if (place.right > frame.right) reader.scrollLeft += place.left - frame.left - 16;
+  reader.scrollIntoView({ block: "nearest" });
 }
