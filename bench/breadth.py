@@ -353,15 +353,16 @@ def judge_files(found: Sequence[tuple[str, Survey, Callable[[Passage], bool | No
     random = Random(0)
     folders: list[tuple[str, str, np.ndarray, np.ndarray]] = []
     for name, survey, label in found:
-        labels: dict[str, bool | None] = {}
+        labels: dict[str, list[bool | None]] = defaultdict(list)
         for passage in survey.passages:
-            labels[passage.place.path] = label(passage) or labels.get(passage.place.path, False)
-        on_topic, others = ([path for path in labels if bool(labels[path]) is kind] for kind in (True, False))
+            labels[passage.place.path].append(label(passage))
+        on_topic = [path for path, own in labels.items() if any(own)]
+        others = [path for path, own in labels.items() if not any(own) and None not in own]  # Not those on it in part.
         for kind, more in (("all", len(others)), ("on topic only", 0), ("1 : 1", 1), ("1 : 3", 3)):
             count = more if kind in ("all", "on topic only") else more * len(on_topic)
             paths = [*on_topic, *random.sample(others, min(count, len(others)))]
             scores = np.array([survey.file_scores[path] for path in paths])
-            folders.append((name, kind, scores, np.array([bool(labels[path]) for path in paths])))
+            folders.append((name, kind, scores, np.array([path in on_topic for path in paths])))
     lines = ["| files | by probability: recall | precision | by the mean: recall | precision |", "|---|" + "--:|" * 4]
     names = sorted({name for name, *_ in folders})
     weights = {name: _fit_files([folder for folder in folders if folder[0] != name]) for name in names}
