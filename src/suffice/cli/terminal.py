@@ -249,7 +249,7 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
         _print_place(Text.assemble((source.id, "bold"), f" {source.title}"), Text(source.location, place), console)
     if report.sources:
         console.print()
-    console.print(Text(describe_search(report), style="dim"))
+    console.print(Text(describe_search(report), style="dim"), soft_wrap=True)
     if verbose:
         sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
         console.print(Text(f"Evidence judged sufficient: {sufficiency}"))
@@ -258,7 +258,7 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
         print_stop(report.stop, console)
     else:
         line = f"{describe_stop(report.stop)} · why: suffice explain {report.run}"
-        console.print(Text(line, style="dim"))
+        console.print(Text(line, style="dim"), soft_wrap=True)
 
 
 def _shorten_places(report: Report, width: int) -> str:

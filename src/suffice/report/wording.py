@@ -106,9 +106,10 @@ def describe_stop(stop: Stop) -> str:
         return f"Stopped before the first round: {STOP_REASON_TEXT.get(stop.reason, stop.reason)}"
     rounds = count(completed, "round")
     if stop.reason == "sufficient" and stop.coverage is not None:
-        is_whole = stop.coverage.files_read == stop.coverage.files and stop.coverage.low == 1
         share = format_reading("relevance.seen", stop.coverage.share)
-        why = STOP_REASON_TEXT["read_all"] if is_whole else f"an estimated {share} of what is relevant was read"
+        why = (
+            STOP_REASON_TEXT["read_all"] if is_all_read(stop) else f"an estimated {share} of what is relevant was read"
+        )
         return f"Stopped after {rounds}: {why}"
     for leaf in list_stopping_verdicts(stop):
         chance = finite_or_none(leaf.signals.get("worth.p", (None, 0.0))[0])
@@ -118,6 +119,12 @@ def describe_stop(stop: Stop) -> str:
                 "more"
             )
     return f"Stopped after {rounds}: {STOP_REASON_TEXT.get(stop.reason, stop.reason.replace('_', ' '))}"
+
+
+def is_all_read(stop: Stop) -> bool:
+    """Return whether a survey read everything in scope, so that nothing about it is estimated."""
+    coverage = stop.coverage
+    return coverage is not None and coverage.files_read == coverage.files and coverage.low == 1
 
 
 def describe_search(report: Report) -> str:
