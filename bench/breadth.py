@@ -46,6 +46,7 @@ _PRESUMED = 300
 _SMOOTHING = 0.02
 _LEARNED_WEIGHT, _HALF_LEARNED = 3.0, 25
 _NEWTON_STEPS = 20
+_RIDGE = 1e-3
 _CALIBRATION_BATCHES = 6  # The probabilities follow what the latest batches held.
 
 
@@ -340,7 +341,58 @@ async def _run_topics(path: Path, corpora: Path) -> str:
         relevance.BIAS, relevance.SLOPE = held
     bias, slope = _fit([(survey, label) for _, survey, label in found])
     lines += ["", compare_stops(everything), "", f"As a list: {count_missing(everything)}."]
-    return "\n".join([*lines, "", f"Fitted on all: BIAS, SLOPE = {bias:.2f}, {slope:.2f}"])
+    lines += ["", judge_files(found), "", f"Fitted on all: BIAS, SLOPE = {bias:.2f}, {slope:.2f}"]
+    return "\n".join(lines)
+
+
+def judge_files(found: Sequence[tuple[str, Survey, Callable[[Passage], bool | None]]]) -> str:
+    """Return how well files on a topic are told from others: by the probability fitted on the other corpora, and by the mean.
+
+    A folder has all files of its corpus, or only those on the topic, or as many others, or three times as many.
+    """
+    random = Random(0)
+    folders: list[tuple[str, str, np.ndarray, np.ndarray]] = []
+    for name, survey, label in found:
+        labels: dict[str, list[bool | None]] = defaultdict(list)
+        for passage in survey.passages:
+            labels[passage.place.path].append(label(passage))
+        on_topic = [path for path, own in labels.items() if any(own)]
+        others = [path for path, own in labels.items() if not any(own) and None not in own]  # Not those on it in part.
+        for kind, more in (("all", len(others)), ("on topic only", 0), ("1 : 1", 1), ("1 : 3", 3)):
+            count = more if kind in ("all", "on topic only") else more * len(on_topic)
+            paths = [*on_topic, *random.sample(others, min(count, len(others)))]
+            scores = np.array([survey.file_scores[path] for path in paths])
+            folders.append((name, kind, scores, np.array([path in on_topic for path in paths])))
+    lines = ["| files | by probability: recall | precision | by the mean: recall | precision |", "|---|" + "--:|" * 4]
+    names = sorted({name for name, *_ in folders})
+    weights = {name: _fit_files([folder for folder in folders if folder[0] != name]) for name in names}
+    for kind in dict.fromkeys(kind for _, kind, *_ in folders):
+        own = [folder for folder in folders if folder[1] == kind]
+        labels_of = np.concatenate([labels for *_, labels in own])
+        kept = [np.concatenate([_weigh(scores) @ weights[name] >= 0 for name, _, scores, _ in own])]
+        kept += [np.concatenate([scores >= scores.mean() for _, _, scores, _ in own])]
+        cells = [f"{labels_of[one].sum() / share:.2f}" for one in kept for share in (labels_of.sum(), one.sum())]
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    fitted = ", ".join(f"{weight:.2f}" for weight in _fit_files(folders))
+    return "\n".join([*lines, "", f"Fitted on all: FILE_BIAS, FILE_SLOPE, FILE_BEHIND = {fitted}"])
+
+
+def _weigh(scores: "np.ndarray") -> "np.ndarray":
+    return np.stack([np.ones_like(scores), scores, scores - scores.max()], axis=1)
+
+
+def _fit_files(folders: Sequence[tuple[str, str, "np.ndarray", "np.ndarray"]]) -> "np.ndarray":
+    """Return the weights of a logistic regression in which every folder counts the same."""
+    rows = np.concatenate([_weigh(scores) for _, _, scores, _ in folders])
+    labels = np.concatenate([labels for *_, labels in folders]).astype(float)
+    share = np.concatenate([np.full(len(scores), 1 / len(scores)) for _, _, scores, _ in folders])
+    weights = np.zeros(rows.shape[1])
+    for _ in range(_NEWTON_STEPS):
+        p = 1 / (1 + np.exp(-rows @ weights))
+        gradient = rows.T @ (share * (labels - p)) - _RIDGE * weights
+        hessian = (rows * (share * p * (1 - p))[:, None]).T @ rows + _RIDGE * np.eye(len(weights))
+        weights = weights + np.linalg.solve(hessian, gradient)
+    return weights
 
 
 def run_absence(path: Path, corpora: Path) -> str:

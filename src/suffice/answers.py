@@ -22,7 +22,8 @@ class Quotation:
     """Stretches of one passage, verbatim and laid out as there. It is its own evidence, so its words need no check.
 
     ``spans`` are the offsets of its stretches in the passage's text, ``highlight`` those of the deciding words. ``title`` is
-    the heading path above it, as a heading of the answer or, without ``is_section``, as a bold line.
+    the heading path above it, as a heading of the answer or, without ``is_section``, as a bold line. The deciding words are
+    marked only if they are known for sure (``is_marked``).
     """
 
     passage: Passage
@@ -31,6 +32,7 @@ class Quotation:
     highlight: tuple[Offsets, ...] = ()
     title: str = ""
     is_section: bool = True
+    is_marked: bool = True
 
     @property
     def text(self) -> str:

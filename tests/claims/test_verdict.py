@@ -196,3 +196,13 @@ def test_code_that_a_claim_does_not_cite_supports_but_contradicts_by_figures_alo
     limit = replace(make_passage("c", "DEFAULT_TIMEOUT = 20.0  # Seconds that one try may take."), kind=kind)
     against = Checker(ScriptedReader(contradicts="try"))
     assert judge("One try may take 30 seconds.", (), (limit,), against).support == "contradicted"
+
+
+def test_the_evidence_marks_the_quoted_sentence_and_not_single_words():
+    text = "It was opened in spring. The Meridian bridge was designed by Ada Halloran in 1932. She died in 1961."
+    verdict = judge("Ada Halloran designed the Meridian bridge.", [], [make_passage("a", text)])
+    evidence = build_evidence(verdict, "[1]")
+    assert evidence is not None
+    marked = [evidence.text[start:end] for start, end in evidence.highlight]
+    assert marked == ["The Meridian bridge was designed by Ada Halloran in 1932."]
+    assert evidence.text == text

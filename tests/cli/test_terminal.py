@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
 from suffice import research
 from suffice.cli.terminal import print_report
@@ -48,3 +49,23 @@ def test_a_report_ends_with_one_line_on_the_search_and_one_on_the_stop(
     assert report.run in stopped
     for jargon in ("worth", "tokens", "gate"):
         assert jargon not in searched + stopped
+
+
+def test_a_narrow_terminal_does_not_tear_paths(
+    docs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = asyncio.run(research("Who decoded the waggle dance?", docs=docs, model="extractive", alpha=1))
+    long = "company/department of very long names/archive of the year/dances.txt:3-7"
+    [first, *_] = report.excerpts
+    report = replace(
+        report,
+        final_answer=report.final_answer.replace(first.location, long),
+        excerpts=(replace(first, location=long),),
+        sources=(replace(report.sources[0], location=long),),
+    )
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "40")
+    print_report(report)
+    lines = [Text.from_ansi(line).plain for line in capsys.readouterr().out.splitlines()]
+    assert sum("company/…/dances.txt:3-7" in line for line in lines) == 2
+    assert max(len(line) for line in lines if "dances.txt" in line) <= 40

@@ -138,6 +138,35 @@ def test_length_limits_the_words_and_quotes_every_file_first() -> None:
     assert len(text.split()) < 45
 
 
+def sort_under_headings(*pairs: tuple[str, str], question: str = "What is known about the harbour?") -> dict[str, str]:
+    files = [
+        [Passage(str(i), text, title, Place(f"{i}.md", lines=(1, 9)), "text")] for i, (title, text) in enumerate(pairs)
+    ]
+    found = find_findings(question, files, {}, embed_static)
+    return {finding.text.text: finding.aspect for finding in sort_by_aspect(question, found, embed_static)}
+
+
+def test_an_aspect_is_named_by_the_heading_that_its_findings_share() -> None:
+    dredging = (
+        "The harbour basin is dredged to 12 m every 4 years.",
+        "Dredged mud of 90,000 t is dumped north of the harbour.",
+    )
+    ferries = "Ferries from the harbour carry 2 million guests a year.", "A ferry leaves the harbour every 15 minutes."
+    aspects = sort_under_headings(
+        *((f"Annual report {i} > Dredging", text) for i, text in enumerate(dredging)),
+        *((f"Timetable {i} > Ferry traffic", text) for i, text in enumerate(ferries)),
+    )
+    assert [aspects[text] for text in (*dredging, *ferries)] == ["Dredging"] * 2 + ["Ferry traffic"] * 2
+
+
+def test_without_a_label_there_is_one_section() -> None:
+    aspects = sort_under_headings(
+        ("One", "The harbour basin is dredged to 12 m every 4 years."),
+        ("Two", "A ferry leaves every 15 minutes, and 2 million guests use it."),
+    )
+    assert set(aspects.values()) == {"Findings"}
+
+
 def test_nothing_is_written_without_findings() -> None:
     assert write_survey(QUESTION, []).is_empty
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 from pypdfium2 import PdfDocument
 
 from suffice.report import html
-from suffice.types import Report
+from suffice.types import Claim, Excerpt, Notice, Report, Span
 
 
 @pytest.fixture(params=["report", "hostile"])
@@ -89,4 +89,28 @@ def test_a_citation_opens_the_cited_passage_inside_the_report(browser: Browser, 
     assert page.get_by_text("handle = self._ready.popleft()").filter(visible=True).count() == 1
     page.click("text=Claims")
     assert page.locator("#claim-1").is_visible()
+    page.close()
+
+
+def test_a_citation_marks_only_the_sentence_that_it_stands_for(
+    browser: Browser, report: Report, tmp_path: Path
+) -> None:
+    sentences = ["The two windows cause 38 % of the losses.", "The ceiling causes 17 % of the losses."]
+    quoted = " ".join(sentences)
+    claims = [
+        Claim(one, ("[1]",), "supported", (Span("[1]", one, "audit.md:7-8"),), "", evidence)
+        for one in sentences
+        for start in [quoted.index(one)]
+        for evidence in [Excerpt(quoted, "prose", ((start, start + len(one)),), "[1]", "audit.md:7-8")]
+    ]
+    answer = "".join(f"- {one} [1]\n" for one in sentences)
+    survey = replace(report, final_answer=answer, claims=tuple(claims), notices=(Notice("no_model"),))
+    path = tmp_path / "report.html"
+    path.write_text(html.render_html(survey), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    for i, sentence in enumerate(sentences):
+        page.locator("#answer .cite").nth(i).click()
+        assert page.locator("#source-1 mark.hit").all_text_contents() == sentences
+        assert page.locator("#source-1 mark.hit:not(.other)").all_text_contents() == [sentence]
     page.close()

@@ -8,7 +8,6 @@ A claim that cites sources is judged by those sources. Support from another sour
 right. A claim that cites nothing is judged by the passages that were found for it.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,7 +20,7 @@ from suffice.claims.reasons import ReasonKind
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_sentences
 from suffice.text.entities import content_stems
-from suffice.text.sentences import Offsets, quotable_spans
+from suffice.text.sentences import quotable_spans
 from suffice.types import COMPUTED_KIND, Excerpt, Passage, Reason, SupportLabel
 
 MAX_CLAIM_CHARS = 2_000  # A longer claim is not checked; no sentence that a person reads is as long.
@@ -34,7 +33,6 @@ _MAX_JOINED = 4  # Cited passages that are read together.
 _MAX_SENTENCES = 3  # Sentences that are read one by one to find the deciding one.
 _MAX_CONTEXT_CHARS = 500  # A quote with the sentences around it is not longer, unless the quote itself is.
 _MAX_QUOTES = 2  # Quotes shown for each side; more would bury the claim.
-_WORD = re.compile(r"\w[\w.,'’%-]*\w|\w")
 
 Stance = Literal["supports", "contradicts"]
 
@@ -162,10 +160,7 @@ def find_skip_reason(words: str, is_cited: bool) -> ReasonKind | None:
 
 
 def build_evidence(verdict: ClaimVerdict, source: str) -> Excerpt | None:
-    """Return the deciding quote with a sentence of context on each side; ``None`` where there is no quote.
-
-    The highlighted words are those that the quote has in common with the claim; of a contradiction, the whole quote.
-    """
+    """Return the deciding quote, highlighted, with a sentence of context on each side; ``None`` where there is no quote."""
     quote = verdict.deciding_quote
     if quote is None:
         return None
@@ -178,21 +173,9 @@ def build_evidence(verdict: ClaimVerdict, source: str) -> Excerpt | None:
     after = [end for one, end in around if quote.end <= one and end <= section_end]
     start = next((one for one in before[-1:] if quote.end - one <= _MAX_CONTEXT_CHARS), quote.start)
     end = next((one for one in after[:1] if one - quote.start <= _MAX_CONTEXT_CHARS), quote.end)
-    is_against = quote in verdict.contradicting
-    marks = [(quote.start, quote.end)] if is_against else _find_common_words(quote, verdict.claim)
-    highlight = tuple((first - start, last - start) for first, last in marks)
     location = str(quote.passage.place.narrowed(text, start, end))
-    return Excerpt(text[start:end], "prose", highlight, source, location, quote.passage.title)
-
-
-def _find_common_words(quote: Quote, claim: Checkable) -> list[Offsets]:
-    """Return the offsets of the quote's words that the claim has too; neighbours are joined."""
-    stems, found = content_stems(strip_claim_markup(claim.text)), list[Offsets]()
-    for match in _WORD.finditer(quote.passage.text, quote.start, quote.end):
-        if content_stems(match.group()) & stems:
-            joins = bool(found) and match.start() - found[-1][1] <= 1
-            found[-1:] = [(found[-1][0], match.end())] if joins else [*found[-1:], match.span()]
-    return found
+    highlight = quote.start - start, quote.end - start
+    return Excerpt(text[start:end], "prose", (highlight,), source, location, quote.passage.title)
 
 
 def _find_verbatim(words: str, passages: Sequence[Passage]) -> tuple[Quote, ...]:

@@ -230,7 +230,7 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
     if restated := describe_restated(report):
         console.print(Text(restated, style="dim"))
     if report.final_answer:
-        console.print(Markdown(report.final_answer))
+        console.print(Markdown(_shorten_places(report, console.width - 2)))
         console.print()
     _print_closest(report, console)
     for title, lines in (
@@ -247,9 +247,7 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
             console.print()
     for source in report.sources:
         place = Style(color="cyan", link=source.url if is_http_url(source.url) else None)
-        console.print(
-            Text.assemble((source.id, "bold"), f" {source.title}  ", (source.location, place)), soft_wrap=True
-        )
+        _print_place(Text.assemble((source.id, "bold"), f" {source.title}"), Text(source.location, place), console)
     if report.sources:
         console.print()
     console.print(Text(describe_search(report), style="dim"), soft_wrap=True)
@@ -264,6 +262,38 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
         console.print(Text(line, style="dim"), soft_wrap=True)
 
 
+def _shorten_places(report: Report, width: int) -> str:
+    """Return the answer with the places of its excerpts no longer than a line."""
+    answer = report.final_answer
+    for excerpt in report.excerpts:
+        answer = answer.replace(f"`{excerpt.location}`", f"`{shorten_path(excerpt.location, width)}`")
+    return answer
+
+
+def _print_place(title: Text, place: Text, console: Console) -> None:
+    """Print a title and its place in one line, or else the place in a line of its own."""
+    if title.cell_len + place.cell_len + 2 <= console.width:
+        console.print(Text.assemble(title, "  ", place))
+        return
+    console.print(title)
+    shown = Text(shorten_path(place.plain, console.width - 4), place.style)
+    console.print(Text.assemble("    ", shown), soft_wrap=True)
+
+
+def shorten_path(path: str, width: int) -> str:
+    """Return a path with folders in its middle left out, as many as it takes to fit; addresses stay whole.
+
+    >>> shorten_path("examples/documents/contracts/lease.md:3-7", 33)
+    'examples/…/contracts/lease.md:3-7'
+    """
+    if "://" in path:
+        return path
+    first, *middle = path.split("/")[:-1] or [""]
+    name = path.rpartition("/")[2]
+    shorter = [path, *(f"{'/'.join([first, '…', *middle[i:], name])}" for i in range(1, len(middle) + 1)), f"…/{name}"]
+    return next((one for one in shorter if len(one) <= width), shorter[-1] if "/" in path else path)
+
+
 def _print_closest(report: Report, console: Console) -> None:
     """Print the passages nearest to a question that nothing answers, and the words of the question that they lack."""
     if refusal := describe_refusal(report):
@@ -272,7 +302,7 @@ def _print_closest(report: Report, console: Console) -> None:
         return
     console.print(Text(ReportSection.CLOSEST, style="bold"))
     for passage in report.closest:
-        console.print(Text.assemble(f"{passage.title}  ", (passage.location, "cyan")), soft_wrap=True)
+        _print_place(Text(passage.title), Text(passage.location, "cyan"), console)
         console.print(Text(passage.text, style="dim"))
         if lack := describe_lack(passage, report.closest):
             console.print(Text(lack))

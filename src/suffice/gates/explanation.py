@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from suffice.types import Promise, RoundRecord, Sufficiency
 
 STOP_REASON_TEXT = {
-    "sufficient": "what was found was judged to answer the question",
+    "sufficient": "what was found was judged to be enough",
     "saturated": "more searching mostly brought back what was known",
     "exhausted": "the search had begun to go in circles",
     "diminished": "another round was not expected to be worth its price",

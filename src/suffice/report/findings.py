@@ -9,15 +9,15 @@ nearness is the worst choice, because introductions repeat the question. The wei
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from suffice.answers import Finding, Offsets, Quotation
 from suffice.claims.figures import Figure, find_figures
 from suffice.text.blocks import LIST_MARKER, split_blocks
-from suffice.text.entities import content_stems, extract_names, strip_instruction
+from suffice.text.entities import content_stems, extract_names, strip_instruction, strip_parenthetical
 from suffice.text.sentences import split_sentences
 from suffice.text.tokens import jaccard
 from suffice.types import Embed, ExcerptFormat, Passage
@@ -27,11 +27,15 @@ _PASSAGES_PER_SENTENCE = 5
 ROWS_PER_FILE = 2  # Of a table: the latest rows that are near the question.
 ROW_KINDS = frozenset({"xlsx", "ods", "csv"})
 MAX_ASPECTS = 6
+OTHER_ASPECT, ONLY_ASPECT = (
+    "Further findings",
+    "Findings",
+)  # For what no label fits; the second where none fits anything.
 MIN_SALIENCE = 0.4  # Below it a sentence tells nothing on the question; the best one of a file is kept.
 _MAX_CONTEXT_WORDS = 60
 _MIN_WORDS, _LONG_WORDS = 6, 40
 _REPEATED, _SAME_FACT, _SAME_MATTER = 0.7, 0.5, 0.6  # Shares of words that two sentences have in common.
-_MIN_IN_ASPECT = 2
+_MIN_IN_ASPECT, _MIN_SHARE_IN_ASPECT = 2, 0.08
 
 # "This report examines …", "Thanks for …", "This is not related to …": a document speaks of itself or of what it is not about.
 _ABOUT_ITSELF = re.compile(
@@ -254,39 +258,69 @@ def list_parts(question: str, limit: int = 4) -> list[str]:
 
 
 def sort_by_aspect(question: str, findings: Sequence[Finding], embed: Embed) -> list[Finding]:
-    """Return the findings with their aspects: a part of the question that they are nearest to, or a phrase that they share."""
+    """Return the findings with their aspects: the parts of the question, then what tells some of the others from the rest."""
     if not findings:
         return []
     texts = [_read_text(finding) for finding in findings]
-    stems = [content_stems(text) for text in texts]
-    labels: dict[int, str] = {}
-    for part in [*list_parts(question), *_list_phrases(texts, extract_names(question))]:
-        own = content_stems(part)
-        members = [i for i in range(len(findings)) if i not in labels and own <= stems[i]]
-        if len(members) >= _MIN_IN_ASPECT and len(set(labels.values())) < MAX_ASPECTS:
-            labels |= dict.fromkeys(members, part)
-    names = list(dict.fromkeys(labels.values())) or list_parts(question)[:1] or ["Findings"]
-    vectors = embed([*names, *texts])
-    nearest = (vectors[len(names) :] @ vectors[: len(names)].T).argmax(axis=1)
-    return [replace(finding, aspect=labels.get(i, names[int(nearest[i])])) for i, finding in enumerate(findings)]
+    stems = [content_stems(" ".join([*_list_headings(one), text])) for one, text in zip(findings, texts, strict=True)]
+    least = max(_MIN_IN_ASPECT, round(_MIN_SHARE_IN_ASPECT * len(findings)))
+    aspects: dict[int, str] = {}
+    for part in list_parts(question):
+        members = [i for i in range(len(texts)) if i not in aspects and content_stems(part) <= stems[i]]
+        if len(members) >= _MIN_IN_ASPECT:
+            aspects |= dict.fromkeys(members, part)
+    labels = {**_group_by_heading(findings), **_group_by_phrase(findings, texts, extract_names(question))}
+    vectors = embed([*labels, *texts])
+    cosines = vectors[: len(labels)] @ vectors[len(labels) :].T
+    gains = {label: row - row.mean() for label, row in zip(labels, cosines, strict=True)}
+    while labels and len(set(aspects.values())) < MAX_ASPECTS:
+        left = {label: [i for i in members if i not in aspects] for label, members in labels.items()}
+        labels = {label: members for label, members in left.items() if len(members) >= least}
+        if not labels:
+            break
+        best = max(labels, key=lambda label: sum(gains[label][i] for i in labels[label]))
+        aspects |= dict.fromkeys(labels.pop(best), best)
+    rest = OTHER_ASPECT if aspects else ONLY_ASPECT
+    return [replace(finding, aspect=aspects.get(i, rest)) for i, finding in enumerate(findings)]
 
 
-def _list_phrases(texts: Iterable[str], names: Sequence[str]) -> list[str]:
-    """Return the pairs of neighbouring words that several texts have, the most frequent first; those in names are left out."""
+def _group_by_heading(findings: Sequence[Finding]) -> dict[str, list[int]]:
+    """Return the headings above findings, each with the places of those below it."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for i, finding in enumerate(findings):
+        for heading in _list_headings(finding):
+            groups[heading].append(i)
+    return groups
+
+
+def _list_headings(finding: Finding) -> list[str]:
+    """Return the headings above a finding; none where the title of its passage only says where it stands, such as a page."""
+    if not finding.quotations:
+        return []
+    passage = finding.quotations[0].passage
+    headings = [strip_parenthetical(heading) for heading in passage.title.split(" > ")]
+    return headings if len(headings) > 1 or passage.place.lines is not None else []
+
+
+def _group_by_phrase(findings: Sequence[Finding], texts: Sequence[str], names: Sequence[str]) -> dict[str, list[int]]:
+    """Return the pairs of neighbouring words that findings of several files have, with the places of these findings.
+
+    Those in names are left out.
+    """
     known = content_stems(" ".join(names))
-    counts: Counter[tuple[str, ...]] = Counter()
-    written: dict[tuple[str, ...], str] = {}
-    for text in texts:
-        pairs: dict[tuple[str, ...], str] = {}
+    groups: dict[tuple[str, ...], dict[int, str]] = defaultdict(dict)
+    for i, text in enumerate(texts):
         for first, second in pairwise(_WORD.findall(text)):
             stems, phrase = (content_stems(first), content_stems(second)), f"{first} {second}"
             key = tuple(stem for own in stems for stem in sorted(own))
             if all(stems) and len(set(key)) == len(key) and not known & set(key) and phrase in text:
-                pairs.setdefault(key, phrase)
-        counts.update(pairs.keys())
-        written = pairs | written
-    ranked = sorted((key for key, count in counts.items() if count >= _MIN_IN_ASPECT), key=lambda key: -counts[key])
-    return [written[key] for key in ranked]
+                groups[key].setdefault(i, phrase)
+    paths = [{one.passage.place.path for one in finding.quotations} for finding in findings]
+    return {
+        next(iter(found.values())): list(found)
+        for found in groups.values()
+        if len(set[str]().union(*(paths[i] for i in found))) >= _MIN_IN_ASPECT
+    }
 
 
 def _read_text(finding: Finding) -> str:

@@ -55,6 +55,7 @@ from suffice.report.wording import (
     describe_search,
     describe_stop,
     format_reading,
+    is_all_read,
     list_fruitless_queries,
 )
 from suffice.text.citations import find_citations
@@ -302,7 +303,7 @@ def list_stretches(report: Report, source: Source) -> list[Excerpt]:
         claim.evidence for claim in report.claims if claim.evidence is not None and claim.evidence.source == source.id
     ]
     cited += [
-        Excerpt(span.quote, "prose", (), source.id, span.location)
+        Excerpt(span.quote, "prose", ((0, len(span.quote)),), source.id, span.location)
         for claim in report.claims
         for span in claim.spans
         if span.source == source.id
@@ -348,7 +349,7 @@ def _render_stop(report: Report) -> str:
     return f"""<details id="why" class="fold">
 <summary><h2>{_escape(describe_stop(stop))}</h2></summary>
 {figure if charts[0] and len(stop.rounds) > 1 else ""}
-{promise if stop.reason in JUDGED_REASONS else ""}
+{promise if stop.reason in JUDGED_REASONS and not is_all_read(stop) else ""}
 {f'<p class="explanation">{_escape(breadth)}</p>' if (breadth := render_breadth(report.notices)) else ""}
 <details id="why-details"><summary>Details</summary>
 <p class="explanation" dir="auto">{_escape(stop.explanation)}</p>

@@ -29,6 +29,7 @@ from suffice.report.wording import (
     describe_reading,
     describe_search,
     describe_stop,
+    describe_writer,
     format_reading,
     list_fruitless_queries,
 )
@@ -94,7 +95,8 @@ def format_usage(usage: UsageSummary) -> str:
     tokens = f" · {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out{estimated}" if has_tokens else ""
     pages = f" · {count(usage.pages_read, 'page')} read" if usage.pages_read else ""
     cost = "" if usage.cost_usd == 0 else f" · cost {_format_cost(usage.cost_usd)}"
-    return f"{usage.model or 'no model'} · {count(usage.calls, 'call')}{tokens}{pages} · {usage.seconds:.1f} s{cost}"
+    used = f"{usage.model} · {count(usage.calls, 'call')}{tokens}" if has_tokens else describe_writer(usage)
+    return f"{used}{pages} · {usage.seconds:.1f} s{cost}"
 
 
 def build_bill(usage: UsageSummary) -> list[list[str]]:

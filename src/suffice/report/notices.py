@@ -9,8 +9,8 @@ from suffice.text.sections import ReportSection
 from suffice.types import Absence, Coverage, Disagreement, Notice, RemovedClaim, Report, Span
 
 NOTICE_TEXT = {
-    "broad": "Read as a broad question: what the sources say on it, not one answer (--breadth narrow asks for one).",
-    "list": "Read as a question for everything of a kind (--breadth narrow asks for one answer).",
+    "broad": "Read as a broad question: what the sources say on it, not one answer. For one answer set the breadth to narrow.",
+    "list": "Read as a question for everything of a kind. For one answer set the breadth to narrow.",
     "degraded": "Search was limited because searches kept failing; this answer is partial.",
     "insufficient": "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete.",
     "short_list": "The list is shorter than the task asks for because the sources name no further items.",

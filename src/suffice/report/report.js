@@ -72,8 +72,42 @@
   });
 })();
 
-// Follows the links of the page into folded parts: a citation opens the passages of its source.
+// Follows the links of the page into folded parts: a citation opens the passages of its source at what it stands for.
 (() => {
+  let said = "";
+  const letters = (element) => element.textContent.replace(/[^\p{L}\p{N}]/gu, "");
+
+  // What a citation stands for: the evidence of the claim before it, else the quotation that it ends.
+  function readCited(link) {
+    const block = link.closest("li, p, td, blockquote, figure");
+    const verdicts = [...(block?.querySelectorAll("a.verdict") ?? [])];
+    const verdict = verdicts.find((each) => link.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const evidence = verdict && document.getElementById(`evidence-${verdict.dataset.claim}`);
+    return block ? letters(evidence ?? block) : "";
+  }
+
+  // Return the marks that follow each other and make up the most of what is cited.
+  function findOwn(marks) {
+    let [own, most] = [[], 0];
+    for (let first = 0; first < marks.length; first++) {
+      let text = "";
+      for (let last = first; last < marks.length; last++) {
+        text += letters(marks[last]);
+        if (!text || !said.includes(text)) break;
+        if (text.length > most) [own, most] = [marks.slice(first, last + 1), text.length];
+      }
+    }
+    return own;
+  }
+
+  // Set back the marks of other citations, and return the first one of this citation.
+  function light(container) {
+    const marks = [...container.querySelectorAll("mark.hit")];
+    const own = findOwn(marks);
+    for (const mark of marks) mark.classList.toggle("other", own.length > 0 && !own.includes(mark));
+    return own[0];
+  }
+
   function reveal(target) {
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     if (target.matches("aside li")) {
@@ -83,6 +117,7 @@
       if (passage) passage.open = true;
     }
     target.scrollIntoView({ block: "nearest" });
+    if (target.matches("aside li")) light(target)?.scrollIntoView({ block: "nearest" });
     target.focus({ preventScroll: true });
   }
 
@@ -92,8 +127,10 @@
     const target = link && document.getElementById(link.getAttribute("href").slice(1));
     if (!target || event.defaultPrevented) return;
     event.preventDefault();
+    said = link.matches(".cite") ? readCited(link) : "";
     reveal(target);
   });
+  document.addEventListener("shown", (event) => light(event.target));  // The web page shows the document itself.
   const first = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   if (first) reveal(first);
 })();

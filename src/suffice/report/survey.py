@@ -6,7 +6,7 @@ Without a model every finding is a quotation, so nothing here has to be checked.
 from collections.abc import Sequence
 
 from suffice.answers import Draft, Finding, FindingList, Part, Quotation, SectionHeading, Verbatim
-from suffice.report.findings import list_parts, read_period
+from suffice.report.findings import OTHER_ASPECT, list_parts, read_period
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.markdown import escape_markdown
 from suffice.text.quotations import read_cells, render_in_line
@@ -33,7 +33,7 @@ def write_survey(
     top = _choose_top(kept)
     rest = [finding for finding in kept if finding not in top]
     parts: list[Part] = [SectionHeading(FIRST_HEADING), FindingList(tuple(top))]
-    aspects = list(dict.fromkeys(finding.aspect for finding in kept))
+    aspects = sorted(dict.fromkeys(finding.aspect for finding in kept), key=lambda aspect: aspect == OTHER_ASPECT)
     for aspect in aspects:
         own = tuple(finding for finding in rest if finding.aspect == aspect)
         tables = [table for finding in kept if finding.aspect == aspect and (table := _make_table(finding, passages))]

@@ -7,7 +7,7 @@ from typing import Literal
 from suffice.gates.explanation import STOP_REASON_TEXT
 from suffice.report.timeline import list_stopping_verdicts
 from suffice.text.plain import finite_or_none, format_number
-from suffice.types import Report, Stop
+from suffice.types import Report, Stop, UsageSummary
 
 _Unit = Literal["share", "of 10", "number", "seconds", "usd"]
 
@@ -105,6 +105,12 @@ def describe_stop(stop: Stop) -> str:
     if completed == 0:
         return f"Stopped before the first round: {STOP_REASON_TEXT.get(stop.reason, stop.reason)}"
     rounds = count(completed, "round")
+    if stop.reason == "sufficient" and stop.coverage is not None:
+        share = format_reading("relevance.seen", stop.coverage.share)
+        why = (
+            STOP_REASON_TEXT["read_all"] if is_all_read(stop) else f"an estimated {share} of what is relevant was read"
+        )
+        return f"Stopped after {rounds}: {why}"
     for leaf in list_stopping_verdicts(stop):
         chance = finite_or_none(leaf.signals.get("worth.p", (None, 0.0))[0])
         if stop.reason == "diminished" and chance is not None:
@@ -115,16 +121,28 @@ def describe_stop(stop: Stop) -> str:
     return f"Stopped after {rounds}: {STOP_REASON_TEXT.get(stop.reason, stop.reason.replace('_', ' '))}"
 
 
+def is_all_read(stop: Stop) -> bool:
+    """Return whether a survey read everything in scope, so that nothing about it is estimated."""
+    coverage = stop.coverage
+    return coverage is not None and coverage.files_read == coverage.files and coverage.low == 1
+
+
 def describe_search(report: Report) -> str:
-    """Say in one short line where was searched, how much was found, and who wrote the answer."""
-    rounds = report.stop.rounds
+    """Say in one short line where was searched or what was read, how much was found, and who wrote the answer."""
+    rounds, coverage, scope = report.stop.rounds, report.stop.coverage, _describe_scope(report)
     queries = sum(len(record.queries) for record in rounds)
-    passages = sum(record.new_passages for record in rounds if record.accepted)
-    writer = "no language model" if report.usage.model in ("", "extractive") else report.usage.model
-    return (
-        f"Searched {_describe_scope(report)}: {count(len(rounds), 'round')}, {count(queries, 'query', 'queries')}, "
-        f"{count(passages, 'passage')} · {writer} · {report.usage.seconds:.1f} s"
-    )
+    passages = count(sum(record.new_passages for record in rounds if record.accepted), "passage")
+    how = f"Searched {scope}: {count(len(rounds), 'round')}, {count(queries, 'query', 'queries')}, {passages}"
+    if coverage is not None:
+        how = f"Read {coverage.files_read:,} of {count(coverage.files, 'file')} in {scope}: {passages}"
+    elif report.stop.reason == "read_all":
+        how = f"Read everything in {scope}: {passages}"
+    return f"{how} · {describe_writer(report.usage)} · {report.usage.seconds:.1f} s"
+
+
+def describe_writer(usage: UsageSummary) -> str:
+    """Return the name of the language model."""
+    return "no language model" if usage.model in ("", "extractive") else usage.model
 
 
 def list_fruitless_queries(report: Report) -> tuple[str, ...]:

@@ -8,12 +8,12 @@ a sheet, a thread and a slide deck are read as wholes.
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
-from statistics import fmean
 
 from suffice.measure.relevance import (
     BIAS,
     SLOPE,
     Share,
+    estimate_file_relevance,
     estimate_share,
     mean_of_best,
     move_scores,
@@ -44,11 +44,12 @@ class Survey:
         best = sorted(files, key=lambda path: -files[path])[:_FEEDBACK_FILES]
         near = [row for path in best for row in sorted(rows[path], key=lambda row: -scores[row])[:_FEEDBACK_PASSAGES]]
         scores = move_scores(scores, scope.vectors, near)
-        self._files = _score_files(scores, rows)
+        self.file_scores = _score_files(scores, rows)
+        """The similarity of each file to the question."""
         self.passages = scope.passages
         self.nearness = {passage.id: float(score) for passage, score in zip(scope.passages, scores, strict=True)}
         joint = [
-            _OWN_SHARE * float(score) + (1 - _OWN_SHARE) * self._files[passage.place.path]
+            _OWN_SHARE * float(score) + (1 - _OWN_SHARE) * self.file_scores[passage.place.path]
             for passage, score in zip(scope.passages, scores, strict=True)
         ]
         self.scores = standardize(np.array(joint))
@@ -94,21 +95,20 @@ class Survey:
         """Return the estimate as the report states it."""
         share, low, high = self.estimate()
         read = {self.passages[row].place.path for row in self._read}
-        return Coverage(share, low, high, len(read), len(self._files), "probabilities of all passages in scope")
+        return Coverage(share, low, high, len(read), len(self.file_scores), "probabilities of all passages in scope")
 
     def list_nearest(self, read: Iterable[Passage]) -> list[Passage]:
         """Return the passages that were read and are nearest to the question, as many as a narrow question sees."""
         return sorted(read, key=lambda passage: -self.nearness.get(passage.id, 0.0))[:_NEAREST]
 
     def list_relevant_files(self, evidence: Iterable[Passage]) -> list[list[Passage]]:
-        """Return the files that are nearer to the question than files are on average, best first, each as its passages in
-        the evidence."""
-        least = fmean(self._files.values())
+        """Return the files that are more likely relevant than not, best first, each as its passages in the evidence."""
+        best = max(self.file_scores.values(), default=0.0)
         read: dict[str, list[Passage]] = defaultdict(list)
         for passage in evidence:
             read[passage.place.path].append(passage)
-        near = [path for path, score in self._files.items() if score >= least and read[path]]
-        return [read[path] for path in sorted(near, key=lambda path: -self._files[path])]
+        ranked = sorted(self.file_scores.items(), key=lambda pair: -pair[1])
+        return [read[path] for path, score in ranked if read[path] and estimate_file_relevance(score, best) >= 0.5]
 
 
 def _score_files(scores: Iterable[float], rows: dict[str, list[int]]) -> dict[str, float]:

@@ -89,7 +89,7 @@ def _lay_out(quotation: Quotation) -> Iterator[_Piece]:
             marks = tuple(
                 (offsets[begin], offsets[stop - 1] + 1)
                 for begin, stop in quotation.highlight
-                if begin in offsets and stop - 1 in offsets
+                if quotation.is_marked and begin in offsets and stop - 1 in offsets
             )
             yield _Piece(joint, text, format, marks)
             before = block_span

@@ -114,13 +114,15 @@ def test_of_a_comparison_both_sides_are_shown_and_none_is_chosen() -> None:
     assert both.sufficiency != "yes"
 
 
-def test_what_the_reader_is_sure_of_is_highlighted_though_another_sentence_has_more_words() -> None:
+def test_what_the_reader_found_decides_though_another_sentence_has_more_words_and_is_marked_if_it_is_certain() -> None:
     bees = passage("The waggle dance of the honeybee tells where food is. Karl von Frisch decoded it in 1927.", "Bees")
     question = "Who decoded the waggle dance of the honeybee?"
     [sure] = ask(question, bees, reader=FixedReader("Karl von Frisch", 0.95)).quotations
     assert [bees.text[start:end] for start, end in sure.highlight] == ["Karl von Frisch"]
     [unsure] = ask(question, bees, reader=FixedReader("Karl von Frisch", 0.4)).quotations
     assert [bees.text[start:end] for start, end in unsure.highlight] == [bees.text[:53]]
+    [certain] = ask(question, bees, reader=FixedReader("Karl von Frisch", 0.999)).quotations
+    assert [bool(build_excerpt(one, "[1]").highlight) for one in (unsure, sure, certain)] == [False, False, True]
 
 
 def test_a_question_of_which_a_part_is_answered_is_not_refused() -> None:

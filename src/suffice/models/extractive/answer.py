@@ -7,6 +7,7 @@ evidence does not answer the question, the closest passages are named with the w
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from suffice.answers import Closest, Quotation, QuotedAnswer
 from suffice.models.extractive.chains import Chain, follow_chain
@@ -28,7 +29,7 @@ _LIST_CHARS = 1500  # A list is shown whole up to here.
 _MAX_CLOSEST = 3
 _MAX_BEHIND = 3.0  # A passage further behind the best one is not shown: it is twenty times less likely the right one.
 _MAX_SHORT_CHARS = 80
-_MIN_SPAN = 0.9  # From this probability on, the reader's span is what is shown.
+_MIN_SPAN = 0.9  # From this probability on, the reader's span decides which stretch is shown.
 _SHORT_KINDS = frozenset({"fact", "setting"})
 
 
@@ -79,7 +80,7 @@ def quote_answer(
 def _quote(
     question: Question, candidate: RankedPassage, embed: Embed | None, room: int, chain: Chain | None = None
 ) -> Quotation:
-    """Return the stretch of a passage around its best sentence; what the reader found there is highlighted."""
+    """Return the stretch of a passage around its best sentence; what the reader found there is marked if it is sure of it."""
     answer = (chain.find_answer(candidate) if chain is not None else None) or candidate.answer
     core = _find_best_unit(question, candidate, embed, answer)
     is_found = (
@@ -87,7 +88,8 @@ def _quote(
     )
     highlight = (answer.start, answer.end) if answer is not None and is_found else core
     list_room = _LIST_CHARS if question.kind == "list" else 0
-    return quote_around(candidate.passage, core, room, list_room=list_room, highlight=(highlight,))
+    quotation = quote_around(candidate.passage, core, room, list_room=list_room, highlight=(highlight,))
+    return replace(quotation, is_marked=answer is not None and is_found and _is_sure(answer))
 
 
 def _find_best_unit(
@@ -120,14 +122,18 @@ def _quote_sides(question: Question, ranked: Sequence[RankedPassage], embed: Emb
     joint = (one for one in ranked[:MAX_QUOTATIONS] if any(both <= unit.stems for unit in one.units))
     for candidate in list(joint)[:1] if stems else []:
         core = _find_best_unit(question, candidate, embed, None, both)
-        found.append(quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,)))
+        found.append(_quote_side(candidate, core))
     for side, named in zip(question.sides, stems, strict=True):
         naming = [candidate for candidate in ranked if named <= candidate.stems]
         naming.sort(key=lambda one: -_measure_title(one.passage.title, side, named, question.language))
         for candidate in naming[:1]:
             core = _find_best_unit(question, candidate, embed, None, named)
-            found.append(quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,)))
+            found.append(_quote_side(candidate, core))
     return found
+
+
+def _quote_side(candidate: RankedPassage, core: Offsets) -> Quotation:
+    return replace(quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,)), is_marked=False)
 
 
 def _measure_title(title: str, side: str, named: frozenset[str], language: str) -> int:
@@ -151,8 +157,11 @@ def _find_short_answer(question: Question, first: RankedPassage) -> Offsets | No
     if answer is None or question.kind not in _SHORT_KINDS or is_yes_no_question(question.text):
         return None
     is_short = 0 < answer.end - answer.start <= _MAX_SHORT_CHARS
-    is_sure = answer.probability >= load_weights()["short_answer"]["least"]
-    return (answer.start, answer.end) if is_short and is_sure else None
+    return (answer.start, answer.end) if is_short and _is_sure(answer) else None
+
+
+def _is_sure(answer: AnswerSpan) -> bool:
+    return answer.probability >= float(load_weights()["short_answer"]["least"])
 
 
 def _list_closest(question: Question, ranked: Sequence[RankedPassage], embed: Embed | None) -> tuple[Closest, ...]:

@@ -79,12 +79,15 @@ function line({ number, text: content, cited, marks }) {
   return element("p", { className: classes }, element("b", {}, number === null ? "" : String(number)), element("span", { dir: "auto" }, ...parts));
 }
 
+// The script of the report sets back the marks that the citation does not stand for.
 function scrollToDeciding(container) {
   const reader = container.querySelector(".reader");
-  const first = reader.querySelector("mark") ?? reader.querySelector(".cited");
+  reader.dispatchEvent(new Event("shown", { bubbles: true }));
+  const first = reader.querySelector("mark:not(.other)") ?? reader.querySelector(".cited");
   if (!first) return;
   const place = first.getBoundingClientRect();
   const frame = reader.getBoundingClientRect();
   reader.scrollTop += place.top - frame.top - frame.height / 3;
   if (place.right > frame.right) reader.scrollLeft += place.left - frame.left - 16;
+  reader.scrollIntoView({ block: "nearest" });
 }
