@@ -21,13 +21,13 @@ from suffice.text.task_type import is_yes_no_question, strip_count
 from suffice.text.tokens import normalize_phrase, tokenize
 from suffice.types import Embed, Passage
 
-MAX_QUOTATIONS = 3
+MAX_QUOTATIONS = 4
 _MAX_STEPS = 5  # Quotations of a chain of steps.
 _FIRST_CHARS = 600  # What a reader sees at once.
-_OTHER_CHARS = 700
+_OTHER_CHARS = 550
 _LIST_CHARS = 1500  # A list is shown whole up to here.
 _MAX_CLOSEST = 3
-_MAX_BEHIND = 3.0  # A passage further behind the best one is not shown: it is twenty times less likely the right one.
+_MAX_BEHIND = 4.0  # A passage further behind the best one is not shown: it is fifty times less likely the right one.
 _MAX_SHORT_CHARS = 80
 _MIN_SPAN = 0.9  # From this probability on, the reader's span decides which stretch is shown.
 _SHORT_KINDS = frozenset({"fact", "setting"})
