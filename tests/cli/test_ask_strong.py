@@ -54,6 +54,20 @@ def test_a_copy_of_a_document_is_shown_once(ask: Callable, tmp_path: Path) -> No
     assert "opened in 1891" in draft
 
 
+def test_of_a_passage_only_what_no_other_file_has_is_shown(ask: Callable, tmp_path: Path) -> None:
+    """An export repeats a text between lines of its own; the lines stay, with their place."""
+    text = "The Forth Bridge was opened in 1890.\n\nBest,\nAda"
+    (tmp_path / "bridges" / "export.txt").write_text(f"Received by the clerk in 1891\n\n{text}\n\nSent on by Karl Lind\n")
+    (tmp_path / "bridges" / "forth.md").write_text(f"# Forth Bridge\n\n{text}\n")
+    (tmp_path / "bridges" / "mail.txt").write_text(f"Bridge\n\n{text}\n\nEnd of the mails of Karl Lind\n")
+    report, requests = ask(QUESTION)
+    draft = find_prompt(requests, "draft")
+    assert "without what copies repeat" in report["stop"]["explanation"]
+    assert draft.count("opened in 1890") == 1
+    for line in ("Received by the clerk in 1891", "Sent on by Karl Lind", "End of the mails of Karl Lind"):
+        assert line in draft
+
+
 @pytest.mark.parametrize("option", [("--stop", "fixed(1)"), ("--strategy", "reflect")], ids=["stop", "strategy"])
 def test_what_the_user_named_is_not_replaced(ask: Callable, option: tuple[str, str]) -> None:
     report, _ = ask(QUESTION, *option)

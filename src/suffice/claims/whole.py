@@ -8,6 +8,7 @@ facts may compute it in one step, and a conclusion may have figures of its own.
 """
 
 import asyncio
+import heapq
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -27,8 +28,7 @@ from suffice.types import Note, Passage, Reason
 MAX_STATEMENTS = 80  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
-_OTHER_TOKENS = 300  # For each statement, of passages that it does not cite.
-_MIN_OTHER_TOKENS = 4_000
+_NEAREST = 3  # Passages that are shown for a statement whose own sources lack some of its words.
 _TRUE_ROLES = ("stated", "joined")
 
 AskDraft = Callable[[CheckDraft], Awaitable[CheckDraftResponse | None]]
@@ -99,19 +99,22 @@ def _split_by_size(
 def add_nearest(
     statements: Sequence[Checkable], cited: Mapping[str, Passage], others: Mapping[str, Passage], max_tokens: int
 ) -> dict[str, Passage]:
-    """Return the cited passages, then the others in their order; of these only the nearest if not all fit."""
-    used = _TOKENS_OF_TEXT + sum(_count_tokens(statement, {}) for statement in statements) + _count_passages(cited)
-    left = min(max_tokens - used, max(_MIN_OTHER_TOKENS, _OTHER_TOKENS * len(statements)))
-    stems = content_stems(" ".join(statement.text for statement in statements))
-    rest = {handle: passage for handle, passage in others.items() if handle not in cited}
-    shared = {handle: len(stems & content_stems(f"{one.title} {one.text}")) for handle, one in rest.items()}
+    """Return the cited passages, then the others that are nearest to statements whose own sources lack their words."""
+    left = max_tokens - _TOKENS_OF_TEXT - sum(_count_tokens(one, {}) for one in statements) - _count_passages(cited)
+    stems = {handle: content_stems(f"{one.title} {one.text}") for handle, one in {**others, **cited}.items()}
+    shared: dict[str, int] = {}
+    for statement in statements:
+        words = content_stems(strip_claim_markup(statement.text))
+        if words.difference(*(stems.get(handle, ()) for handle in statement.handles)):
+            near = heapq.nlargest(_NEAREST, stems, key=lambda handle: len(words & stems[handle]))
+            shared |= {handle: max(shared.get(handle, 0), len(words & stems[handle])) for handle in near}
     chosen: set[str] = set()
-    for handle in sorted(rest, key=lambda handle: -shared[handle]):
-        left -= _count_passages({handle: rest[handle]})
+    for handle in sorted(shared.keys() - cited.keys(), key=lambda handle: -shared[handle]):
+        left -= _count_passages({handle: others[handle]})
         if left < 0:
             break
         chosen.add(handle)
-    return {**cited, **{handle: passage for handle, passage in rest.items() if handle in chosen}}
+    return {**cited, **{handle: passage for handle, passage in others.items() if handle in chosen}}
 
 
 def _count_tokens(statement: Checkable, passages: Mapping[str, Passage]) -> int:

@@ -107,6 +107,7 @@ class RunState(Prompter):
         self.is_strong = False  # Whether a language model that writes prose answers: it is believed about its gaps.
         self.scope_files: tuple[str, ...] = ()  # The documents in scope, one line each, for the planner.
         self.scope_size: int | None = None  # How many passages are in scope; unknown if they are many, or on the web.
+        self.has_read_all = False  # Whether everything in scope is part of the evidence, so that no search finds more.
         self._is_continued = False
         self._first_found: dict[str, int] = {}
         self.scope_languages = ""  # Their languages, if the question is in another one.
