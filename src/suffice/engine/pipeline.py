@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from suffice import plugins, settings
@@ -121,6 +121,8 @@ class RunConfig:
     evidence: Evidence | None = None
     """An empty record for a caller who wants to read afterwards what this run admitted; ``None``: the run has its own."""
     clock: Callable[[], float] = time.monotonic
+    today: date = field(default_factory=date.today)
+    """The day on which the run began; it stays the same when the run is resumed."""
 
 
 async def run_to_report(config: RunConfig, *listeners: Callable[[Event], None]) -> Report:
@@ -237,6 +239,7 @@ class _Stages:
             question=config.question,
             language=config.language,
         )
+        run.today = config.today.isoformat()
         run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
         run.survey = None if config.scope is None else Survey(config.scope)
         search = make_resilient(config.search, run.record_failure)

@@ -110,6 +110,7 @@ class Evaluate(Prompt[Evaluation]):
     role = "evaluate"
     response_type = Evaluation
     max_tokens = 700
+    omits_empty = True
     truncation_order = (("sources", "last"), ("sections", "last"))
 
     task: str
@@ -121,6 +122,7 @@ class Evaluate(Prompt[Evaluation]):
     text: Note
     reminder: str = ""
     """What was wrong with the last evaluation if it was unusable."""
+    today: str = ""
 
 
 StatementRole = Literal["stated", "joined", "conclusion", "advice", "absence", "label", "not_supported", "contradicted"]

@@ -379,6 +379,7 @@ async def draft_answer(run: RunState, notes: tuple[Note, ...], stop: Stop) -> Dr
         lists=name_lists(run),
         length=str(run.length or ""),
         max_tokens=limit_output(run),
+        today=run.today,
     )
     if instruction.count or len(run.outline.topics) < 2:
         return await _draft_whole(run, prompt)
