@@ -189,6 +189,12 @@ class Draft:
         return (*self.statements, *self.findings, *self.recommendations, *self.risks)
 
     @property
+    def lists(self) -> Mapping[str, tuple[Statement, ...]]:
+        """The lists below its text that are not empty, by their headings."""
+        lists = {"Key findings": self.findings, "Recommendations": self.recommendations, "Risks": self.risks}
+        return {heading: lines for heading, lines in lists.items() if lines}
+
+    @property
     def handles_beside(self) -> Mapping[object, tuple[str, ...]]:
         """For each sentence of a paragraph, what the paragraph cites."""
         paragraphs = [part.statements for part in self.parts if isinstance(part, Paragraph)]

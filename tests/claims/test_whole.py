@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from suffice.answers import Statement
-from suffice.claims.reasons import Reason
+from suffice.claims.reasons import Reason, describe_reason
 from suffice.claims.whole import MAX_STATEMENTS, check_draft
 from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
 from suffice.testing import make_passage
@@ -83,6 +83,22 @@ def test_what_each_role_amounts_to(role, words, support):
     assert verdict.support == support
 
 
+@pytest.mark.parametrize(
+    ("role", "words", "kind"),
+    [
+        ("absence", "", "absence"),
+        ("advice", "", "advice"),
+        ("conclusion", "", "conclusion"),
+        ("conclusion", "Bread is sold at Velburg on market days.", "figure"),
+    ],
+)
+def test_the_reason_of_an_unknown_verdict_fits_its_class(role, words, kind):
+    statement = Statement("Buy bread for 8 euros on a market day.", ("[2]",))
+    [verdict], _ = check([statement], CheckedStatement(1, role, "[2]", words))
+    assert (verdict.support, verdict.reason.kind) == ("unknown", kind)
+    assert describe_reason(verdict.reason) != kind
+
+
 def test_support_in_a_source_that_is_not_cited_is_reported_as_such():
     statements = [Statement("Bread is sold on market days.", ("[1]",)), Statement("It costs 4 euros.", ("[2]",))]
     answers = [CheckedStatement(1, "stated", "[2]", "Bread is sold at Velburg on market days.")]
@@ -109,7 +125,9 @@ def test_a_comparison_is_checked_against_what_it_does_not_cite_too():
 
 
 def test_other_passages_are_shown_only_for_statements_whose_own_sources_lack_their_words():
-    others = {f"[{n}]": make_passage(str(n), f"The old mill grinds rye and wheat, day {n}.", "Mill") for n in range(3, 9)}
+    others = {
+        f"[{n}]": make_passage(str(n), f"The old mill grinds rye and wheat, day {n}.", "Mill") for n in range(3, 9)
+    }
     held = Statement("The mill grinds rye with two wheels [1].", ("[1]",))
     _, [prompt] = check([held], others=others)
     assert [note.handles[0] for note in prompt.sources] == ["[1]"]

@@ -178,7 +178,8 @@ def _judge(
         return ClaimVerdict(statement, "unsupported", uncited_support=quote, reason=reason, role=role)
     if role in _TRUE_ROLES or (role != "label" and is_exact and not missing):
         return ClaimVerdict(statement, "supported", quotes, role=role)
-    return ClaimVerdict(statement, "unknown", nearest=quote, reason=Reason("not_shown"), role=role)
+    own = Reason("figure", missing.source_value, missing.claim_value) if missing and is_exact else Reason(role)
+    return ClaimVerdict(statement, "unknown", nearest=quote, reason=own, role=role)
 
 
 def _find_quote(

@@ -110,6 +110,8 @@ class RunConfig:
     run_id: str | None = None
     """The id to use; ``None`` makes one."""
     breadth: Breadth = "narrow"
+    names_breadth: bool = True
+    """Whether the user or a skill decides the breadth; else a strong model's plan does where everything is read."""
     documents: ScopeSearch | None = None
     """The files that ``search`` finds, if it searches only files on this machine."""
     scope: RankedScope | None = None
@@ -305,6 +307,10 @@ class _Stages:
             for event in run.take_events():
                 yield event
         if passages:
+            planned = None if config.names_breadth else run.current_plan
+            complexity = "standard" if planned is None else planned.complexity
+            if complexity == "simple" or (complexity == "deep" and run.breadth == "narrow"):
+                run.breadth = "narrow" if complexity == "simple" else "broad"
             self.gate = add_budget(None, run.budget.bounds)  # Nothing is left to judge.
             async for event in read_all(run, passages, self.screen, self.gate, meters):
                 yield event

@@ -85,11 +85,12 @@ class JudgeNeutrally(JudgeProgress):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationIssue:
-    """What prevents a better score in one dimension, and in which section."""
+    """What prevents a better score in one dimension, and in which section, perhaps in one sentence of it."""
 
     dimension: str
     section: str = ""
     problem: str = ""
+    sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -555,10 +555,7 @@ def _is_list_heading(part: Part) -> bool:
 
 def render_with_lists(run: RunState, draft: Draft) -> str:
     """Return the draft as Markdown with its lists of findings, recommendations and risks, as a reviewer reads it."""
-    lists = {"Key findings": draft.findings, "Recommendations": draft.recommendations, "Risks": draft.risks}
-    sections = (
-        f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in lists.items() if lines
-    )
+    sections = (f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in draft.lists.items())
     return "\n\n".join((render_draft(run, draft), *sections))
 
 

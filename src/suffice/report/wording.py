@@ -118,13 +118,12 @@ def describe_stop(stop: Stop) -> str:
 def describe_search(report: Report) -> str:
     """Say in one short line where was searched, how much was found, and who wrote the answer."""
     rounds = report.stop.rounds
-    queries = sum(len(record.queries) for record in rounds)
+    queries = count(sum(len(record.queries) for record in rounds), "query", "queries")
     passages = sum(record.new_passages for record in rounds if record.accepted)
     writer = "no language model" if report.usage.model in ("", "extractive") else report.usage.model
-    return (
-        f"Searched {_describe_scope(report)}: {count(len(rounds), 'round')}, {count(queries, 'query', 'queries')}, "
-        f"{count(passages, 'passage')} · {writer} · {report.usage.seconds:.1f} s"
-    )
+    scope, counted = _describe_scope(report), f"{count(len(rounds), 'round')}, {queries}, "
+    how = f"Read all of {scope}: " if report.stop.reason == "read_all" else f"Searched {scope}: {counted}"
+    return f"{how}{count(passages, 'passage')} · {writer} · {report.usage.seconds:.1f} s"
 
 
 def list_fruitless_queries(report: Report) -> tuple[str, ...]:
