@@ -171,8 +171,8 @@ def test_words_that_a_cited_source_has_are_its_own_whatever_source_the_model_nam
 def test_a_long_draft_is_split_and_every_statement_is_asked_about_once_with_its_passages():
     statements = [Statement(f"Statement {number} of the draft.", ("[1]",)) for number in range(MAX_STATEMENTS + 5)]
     verdicts, prompts = check(statements, CheckedStatement(2, "label"), CheckedStatement(99, "label"))
-    assert [len(prompt.statements) for prompt in prompts] == [MAX_STATEMENTS, 5]
-    assert [number for number, verdict in enumerate(verdicts) if verdict] == [1, MAX_STATEMENTS + 1]
+    assert [len(prompt.statements) for prompt in prompts] == [42, 43]
+    assert [number for number, verdict in enumerate(verdicts) if verdict] == [1, 43]
     _, prompts = check([Statement("One.", ("[1]",)), Statement("Two.", ("[2]",))], max_tokens=1)
     assert [[note.handles for note in prompt.sources] for prompt in prompts] == [[("[1]",)], [("[2]",)]]
 

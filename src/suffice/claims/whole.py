@@ -45,13 +45,13 @@ async def check_draft(
 ) -> list[ClaimVerdict | None]:
     """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
 
-    ``passages`` are those that the statements and their paragraphs cite, by handle; ``others`` are shown too where there is
-    room, because a comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is
+    ``passages`` are those that the statements and their paragraphs cite, by handle; the nearest of ``others`` are shown too,
+    because a comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is
     split. ``text`` is the draft, if the statements are only a few of it; ``beside`` is what the paragraph of each cites.
     """
     groups = [
         group._replace(passages=add_nearest(statements[group.first : group.end], group.passages, others, max_tokens))
-        for group in _split_by_size(statements, passages, max_tokens, beside)
+        for group in _split_by_size(0, statements, passages, max_tokens, beside)
     ]
     answers = await asyncio.gather(*(ask(_build_prompt(statements, group, text)) for group in groups))
     verdicts: list[ClaimVerdict | None] = [None] * len(statements)
@@ -73,34 +73,28 @@ class _Group(NamedTuple):
 
 
 def _split_by_size(
+    first: int,
     statements: Sequence[Checkable],
     passages: Mapping[str, Passage],
     max_tokens: int,
     beside: Mapping[object, Sequence[str]],
 ) -> list[_Group]:
-    """Return groups whose prompts are short enough. A single statement with its passages may be longer."""
-    groups: list[_Group] = []
-    size = 0
-    for number, statement in enumerate(statements):
-        handles = (*statement.handles, *beside.get(statement, ()))
-        own = {handle: passages[handle] for handle in handles if handle in passages}
-        group = groups[-1] if groups else None
-        new = {handle: passage for handle, passage in own.items() if group is None or handle not in group.passages}
-        added = _count_tokens(statement, new)
-        if group is None or size + added > max_tokens or number - group.first >= MAX_STATEMENTS:
-            groups.append(_Group(number, number + 1, own))
-            size = _TOKENS_OF_TEXT + _count_tokens(statement, own)
-        else:
-            groups[-1] = _Group(group.first, number + 1, {**group.passages, **new})
-            size += added
-    return groups
+    """Return groups whose prompts are short enough, by halving. A single statement with its passages may be longer."""
+    handles = dict.fromkeys(handle for one in statements for handle in (*one.handles, *beside.get(one, ())))
+    cited = {handle: passages[handle] for handle in handles if handle in passages}
+    fits = _count_tokens(statements, cited) <= max_tokens and len(statements) <= MAX_STATEMENTS
+    if fits or len(statements) == 1:
+        return [_Group(first, first + len(statements), cited)] if statements else []
+    half = len(statements) // 2
+    parts = (first, statements[:half]), (first + half, statements[half:])
+    return [group for start, own in parts for group in _split_by_size(start, own, passages, max_tokens, beside)]
 
 
 def add_nearest(
     statements: Sequence[Checkable], cited: Mapping[str, Passage], others: Mapping[str, Passage], max_tokens: int
 ) -> dict[str, Passage]:
     """Return the cited passages, then the others that are nearest to statements whose own sources lack their words."""
-    left = max_tokens - _TOKENS_OF_TEXT - sum(_count_tokens(one, {}) for one in statements) - _count_passages(cited)
+    left = max_tokens - _count_tokens(statements, cited)
     stems = {handle: content_stems(f"{one.title} {one.text}") for handle, one in {**others, **cited}.items()}
     shared: dict[str, int] = {}
     for statement in statements:
@@ -109,7 +103,7 @@ def add_nearest(
             near = heapq.nlargest(_NEAREST, stems, key=lambda handle: len(words & stems[handle]))
             shared |= {handle: max(shared.get(handle, 0), len(words & stems[handle])) for handle in near}
     chosen: set[str] = set()
-    for handle in sorted(shared.keys() - cited.keys(), key=lambda handle: -shared[handle]):
+    for handle in sorted((one for one in shared if one not in cited), key=lambda handle: -shared[handle]):
         left -= _count_passages({handle: others[handle]})
         if left < 0:
             break
@@ -117,8 +111,8 @@ def add_nearest(
     return {**cited, **{handle: passage for handle, passage in others.items() if handle in chosen}}
 
 
-def _count_tokens(statement: Checkable, passages: Mapping[str, Passage]) -> int:
-    return estimate_tokens(statement.text) + _count_passages(passages)
+def _count_tokens(statements: Sequence[Checkable], passages: Mapping[str, Passage]) -> int:
+    return _TOKENS_OF_TEXT + sum(estimate_tokens(one.text) for one in statements) + _count_passages(passages)
 
 
 def _count_passages(passages: Mapping[str, Passage]) -> int:
