@@ -255,6 +255,7 @@ async def prepare_run(
         embed=embed,
         language=language,
         breadth=breadth,
+        names_breadth=options.breadth != "auto" or any(_gathers_or_rewrites(one.skill) for one in active),
         documents=search if isinstance(search, ScopeSearch) else None,
         scope=ranked,
         coverage_target=target,

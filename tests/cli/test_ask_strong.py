@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,22 @@ def test_a_copy_of_a_document_is_shown_once(ask: Callable, tmp_path: Path) -> No
     assert "opened in 1891" in draft
 
 
+def test_of_a_passage_only_what_no_other_file_has_is_shown(ask: Callable, tmp_path: Path) -> None:
+    """An export repeats a text between lines of its own; the lines stay, with their place."""
+    text = "The Forth Bridge was opened in 1890.\n\nBest,\nAda"
+    (tmp_path / "bridges" / "export.txt").write_text(
+        f"Received by the clerk in 1891\n\n{text}\n\nSent on by Karl Lind\n"
+    )
+    (tmp_path / "bridges" / "forth.md").write_text(f"# Forth Bridge\n\n{text}\n")
+    (tmp_path / "bridges" / "mail.txt").write_text(f"Bridge\n\n{text}\n\nEnd of the mails of Karl Lind\n")
+    report, requests = ask(QUESTION)
+    draft = find_prompt(requests, "draft")
+    assert "without what copies repeat" in report["stop"]["explanation"]
+    assert draft.count("opened in 1890") == 1
+    for line in ("Received by the clerk in 1891", "Sent on by Karl Lind", "End of the mails of Karl Lind"):
+        assert line in draft
+
+
 @pytest.mark.parametrize("option", [("--stop", "fixed(1)"), ("--strategy", "reflect")], ids=["stop", "strategy"])
 def test_what_the_user_named_is_not_replaced(ask: Callable, option: tuple[str, str]) -> None:
     report, _ = ask(QUESTION, *option)
@@ -66,6 +83,61 @@ def test_the_planner_knows_the_files(ask: Callable) -> None:
     assert "forth.md (1 kB)" in plan
     assert "give no queries" not in plan
     assert "other languages" not in plan
+
+
+def test_where_all_is_read_the_planner_knows_the_files_and_its_notes_bind_nobody(ask: Callable) -> None:
+    _, requests = ask(QUESTION)
+    plan = find_prompt(requests, "plan")
+    assert "forth.md (1 kB)" in plan
+    assert "give no queries" in plan
+    assert "counts as a query" not in plan
+
+
+def test_plan_draft_and_review_are_told_the_date(ask: Callable) -> None:
+    _, requests = ask(QUESTION)
+    for role in ("plan", "draft", "evaluate"):
+        assert f"Today is {date.today().isoformat()}." in find_prompt(requests, role)
+
+
+def test_absences_are_open_questions_and_the_plan_decides_the_breadth(
+    suffice: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "forth.md").write_text("# Forth Bridge\n\nThe Forth Bridge was opened in 1890.\n")
+    monkeypatch.setenv("SUFFICE_CONTEXT", "32000")
+    monkeypatch.setenv("SUFFICE_WRITER", "prose")
+    checked = [
+        (1, "stated", "[1]", "The Forth Bridge was opened in 1890"),
+        (2, "absence", "", ""),
+        (3, "label", "", ""),
+    ]
+    answers = {
+        "plan": {"queries": [], "complexity": "deep", "notes": "For engineers."},
+        "check_draft": {
+            "statements": [
+                {"number": number, "role": role, "source": source, "words": words}
+                for number, role, source, words in checked
+            ]
+        },
+    }
+    text = "The Forth Bridge was opened in 1890 [1]. No source gives its cost. More follows below."
+
+    def answer(body: dict) -> str:
+        role = role_of(body)
+        return text if role == "draft" else json.dumps(answers[role]) if role in answers else sensible(body)
+
+    with FakeLlm(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        question = "Wann wurde die Brücke über den Forth eröffnet?"
+        report = json.loads(suffice("ask", question, "--docs", tmp_path, "--json", "--no-review").out)
+        narrow = json.loads(
+            suffice("ask", question, "--docs", tmp_path, "--json", "--no-review", "--breadth", "narrow").out
+        )
+    assert report["open_questions"] == report["gaps"] == ["No source gives its cost."]
+    assert [claim["role"] for claim in report["claims"]] == ["stated", "absence"]
+    assert "absence" in report["claims"][1]["note"]
+    assert (report["metadata"]["breadth"], narrow["metadata"]["breadth"]) == ("broad", "narrow")
+    draft = find_prompt(server.requests, "draft")
+    assert "what they do not give is left out): For engineers." in draft
 
 
 def test_the_planner_knows_the_languages(ask: Callable) -> None:

@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from review.conftest import FIRST, Case, issue, scored, show, version
 
-from suffice.answers import Draft, replace_statements
+from suffice.answers import Draft, Statement, replace_statements
+from suffice.claims.reasons import describe_reason
+from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.errors import ModelError
+from suffice.prompts.judging import EvaluationIssue
 from suffice.prompts.writing import SynthesisResponse
 from suffice.settings import ReviewRules
 from suffice.testing import ScriptedModel
@@ -28,6 +31,17 @@ def test_a_good_answer_passes_in_the_first_round():
     assert (case.result.ending, case.result.passed, case.result.kept) == ("passed", True, 1)
     assert case.review.best == FIRST
     assert case.roles == ["evaluate"]
+
+
+def test_a_conclusion_that_the_reviewer_finds_ungrounded_is_not_called_supported():
+    flat, own = Statement("So every change costs time [1].", ("[1]",)), Statement("It was built in 1887 [1].", ("[1]",))
+    verdicts = ClaimVerdict(flat, "supported", role="conclusion"), ClaimVerdict(own, "supported", role="stated")
+    named = (EvaluationIssue("grounded", "", "stated flatly", one.text) for one in (flat, own))
+    case = Case([scored(9, *named)])
+    case.play(replace(FIRST, verdicts=verdicts))
+    marked, kept = case.review.best.verdicts
+    assert (marked.support, describe_reason(marked.reason)) == ("unknown", "a reviewer says: stated flatly")
+    assert kept == verdicts[1], "what a source states is for the check"
 
 
 def test_a_weak_answer_is_revised_until_it_passes():

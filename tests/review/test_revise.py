@@ -2,7 +2,7 @@
 
 import asyncio
 
-from suffice.answers import Draft
+from suffice.answers import Draft, Statement
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts.writing import SynthesisResponse
@@ -39,5 +39,5 @@ def test_without_a_revision_the_result_is_none():
 
 
 def test_the_sections_that_an_issue_may_name():
-    assert list_sections(parse_parts(TEXT)) == ("One", "Detail", "Two")
-    assert list_sections(parse_parts("No heading.")) == ()
+    assert list_sections(Draft(parse_parts(TEXT))) == ("One", "Detail", "Two")
+    assert list_sections(Draft(parse_parts("No heading."), risks=(Statement("Rust."),))) == ("Risks",)

@@ -1,24 +1,6 @@
 """Why a claim was judged as it was: a typed reason, and the one function that puts it into words."""
 
-from typing import Literal
-
 from suffice.types import Reason
-
-ReasonKind = Literal[
-    "figure",
-    "contradicted",
-    "not_stated",
-    "not_found",
-    "uncited",
-    "other_source",
-    "not_shown",
-    "code",
-    "too_long",
-    "question",
-    "introduction",
-    "too_little",
-]
-
 
 _SENTENCES: dict[str, str] = {
     "contradicted": "the source says otherwise",
@@ -26,8 +8,11 @@ _SENTENCES: dict[str, str] = {
     "not_found": "no source says it",
     "uncited": "no source is cited for it, and none shown says it",
     "other_source": "the cited source does not say it; another one does",
-    "not_shown": "what it follows from was not found in the sources",
     "code": "only code was found for it, and the reader understands prose",
+    "conclusion": "a conclusion of the writer; the check named no words of a source that it follows from",
+    "advice": "advice of the writer",
+    "absence": "a statement of absence; nothing that the check was shown speaks against it",
+    "label": "it states nothing by itself",
     "too_long": "it is too long to be checked",
     "question": "a question",
     "introduction": "it introduces what follows",
@@ -43,6 +28,8 @@ def describe_reason(reason: Reason | None) -> str:
     """
     if reason is None:
         return ""
+    if reason.kind == "reviewed":
+        return f"a reviewer says: {reason.note}"
     if reason.kind != "figure":
         return _SENTENCES.get(reason.kind, reason.kind)
     if reason.source_value:

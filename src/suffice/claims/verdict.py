@@ -16,7 +16,6 @@ from typing import Literal, Protocol
 from suffice.answers import Role
 from suffice.claims.checker import MAX_TEXT_CHARS, Checker, Probabilities, rank_sentences, select_text
 from suffice.claims.figures import find_missing_figure, has_figure
-from suffice.claims.reasons import ReasonKind
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_sentences
 from suffice.text.entities import content_stems
@@ -149,7 +148,7 @@ async def judge_claim(
 
 
 @lru_cache(maxsize=1024)
-def find_skip_reason(words: str, is_cited: bool) -> ReasonKind | None:
+def find_skip_reason(words: str, is_cited: bool) -> str | None:
     """Return why a sentence cannot be checked against sources; ``None`` for one that can."""
     if words.rstrip("\"'”’)]*_ ").endswith("?"):
         return "question"

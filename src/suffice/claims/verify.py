@@ -220,6 +220,8 @@ class ClaimVerifier:
 
     async def _search_unsupported(self, verdicts: Iterable[ClaimVerdict]) -> bool:
         """Search for the unsupported claims, each once, and return whether that found new evidence."""
+        if self._run.has_read_all:
+            return False
         unsupported = [verdict.plain_text for verdict in verdicts if _lacks_support(verdict)]
         new = [claim for claim in dict.fromkeys(unsupported) if claim not in self._searched][:MAX_CLAIM_QUERIES]
         queries = self._run.filter_new_queries([Query(claim, "support for a claim") for claim in new])

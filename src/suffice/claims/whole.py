@@ -8,6 +8,7 @@ facts may compute it in one step, and a conclusion may have figures of its own.
 """
 
 import asyncio
+import heapq
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -27,8 +28,7 @@ from suffice.types import Note, Passage, Reason
 MAX_STATEMENTS = 80  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
-_OTHER_TOKENS = 300  # For each statement, of passages that it does not cite.
-_MIN_OTHER_TOKENS = 4_000
+_NEAREST = 3  # Passages that are shown for a statement whose own sources lack some of its words.
 _TRUE_ROLES = ("stated", "joined")
 
 AskDraft = Callable[[CheckDraft], Awaitable[CheckDraftResponse | None]]
@@ -45,13 +45,13 @@ async def check_draft(
 ) -> list[ClaimVerdict | None]:
     """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
 
-    ``passages`` are those that the statements and their paragraphs cite, by handle; ``others`` are shown too where there is
-    room, because a comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is
+    ``passages`` are those that the statements and their paragraphs cite, by handle; the nearest of ``others`` are shown too,
+    because a comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is
     split. ``text`` is the draft, if the statements are only a few of it; ``beside`` is what the paragraph of each cites.
     """
     groups = [
         group._replace(passages=add_nearest(statements[group.first : group.end], group.passages, others, max_tokens))
-        for group in _split_by_size(statements, passages, max_tokens, beside)
+        for group in _split_by_size(0, statements, passages, max_tokens, beside)
     ]
     answers = await asyncio.gather(*(ask(_build_prompt(statements, group, text)) for group in groups))
     verdicts: list[ClaimVerdict | None] = [None] * len(statements)
@@ -73,49 +73,46 @@ class _Group(NamedTuple):
 
 
 def _split_by_size(
+    first: int,
     statements: Sequence[Checkable],
     passages: Mapping[str, Passage],
     max_tokens: int,
     beside: Mapping[object, Sequence[str]],
 ) -> list[_Group]:
-    """Return groups whose prompts are short enough. A single statement with its passages may be longer."""
-    groups: list[_Group] = []
-    size = 0
-    for number, statement in enumerate(statements):
-        handles = (*statement.handles, *beside.get(statement, ()))
-        own = {handle: passages[handle] for handle in handles if handle in passages}
-        group = groups[-1] if groups else None
-        new = {handle: passage for handle, passage in own.items() if group is None or handle not in group.passages}
-        added = _count_tokens(statement, new)
-        if group is None or size + added > max_tokens or number - group.first >= MAX_STATEMENTS:
-            groups.append(_Group(number, number + 1, own))
-            size = _TOKENS_OF_TEXT + _count_tokens(statement, own)
-        else:
-            groups[-1] = _Group(group.first, number + 1, {**group.passages, **new})
-            size += added
-    return groups
+    """Return groups whose prompts are short enough, by halving. A single statement with its passages may be longer."""
+    handles = dict.fromkeys(handle for one in statements for handle in (*one.handles, *beside.get(one, ())))
+    cited = {handle: passages[handle] for handle in handles if handle in passages}
+    fits = _count_tokens(statements, cited) <= max_tokens and len(statements) <= MAX_STATEMENTS
+    if fits or len(statements) == 1:
+        return [_Group(first, first + len(statements), cited)] if statements else []
+    half = len(statements) // 2
+    parts = (first, statements[:half]), (first + half, statements[half:])
+    return [group for start, own in parts for group in _split_by_size(start, own, passages, max_tokens, beside)]
 
 
 def add_nearest(
     statements: Sequence[Checkable], cited: Mapping[str, Passage], others: Mapping[str, Passage], max_tokens: int
 ) -> dict[str, Passage]:
-    """Return the cited passages, then the others in their order; of these only the nearest if not all fit."""
-    used = _TOKENS_OF_TEXT + sum(_count_tokens(statement, {}) for statement in statements) + _count_passages(cited)
-    left = min(max_tokens - used, max(_MIN_OTHER_TOKENS, _OTHER_TOKENS * len(statements)))
-    stems = content_stems(" ".join(statement.text for statement in statements))
-    rest = {handle: passage for handle, passage in others.items() if handle not in cited}
-    shared = {handle: len(stems & content_stems(f"{one.title} {one.text}")) for handle, one in rest.items()}
+    """Return the cited passages, then the others that are nearest to statements whose own sources lack their words."""
+    left = max_tokens - _count_tokens(statements, cited)
+    stems = {handle: content_stems(f"{one.title} {one.text}") for handle, one in {**others, **cited}.items()}
+    shared: dict[str, int] = {}
+    for statement in statements:
+        words = content_stems(strip_claim_markup(statement.text))
+        if words.difference(*(stems.get(handle, ()) for handle in statement.handles)):
+            near = heapq.nlargest(_NEAREST, stems, key=lambda handle: len(words & stems[handle]))
+            shared |= {handle: max(shared.get(handle, 0), len(words & stems[handle])) for handle in near}
     chosen: set[str] = set()
-    for handle in sorted(rest, key=lambda handle: -shared[handle]):
-        left -= _count_passages({handle: rest[handle]})
+    for handle in sorted((one for one in shared if one not in cited), key=lambda handle: -shared[handle]):
+        left -= _count_passages({handle: others[handle]})
         if left < 0:
             break
         chosen.add(handle)
-    return {**cited, **{handle: passage for handle, passage in rest.items() if handle in chosen}}
+    return {**cited, **{handle: passage for handle, passage in others.items() if handle in chosen}}
 
 
-def _count_tokens(statement: Checkable, passages: Mapping[str, Passage]) -> int:
-    return estimate_tokens(statement.text) + _count_passages(passages)
+def _count_tokens(statements: Sequence[Checkable], passages: Mapping[str, Passage]) -> int:
+    return _TOKENS_OF_TEXT + sum(estimate_tokens(one.text) for one in statements) + _count_passages(passages)
 
 
 def _count_passages(passages: Mapping[str, Passage]) -> int:
@@ -175,7 +172,8 @@ def _judge(
         return ClaimVerdict(statement, "unsupported", uncited_support=quote, reason=reason, role=role)
     if role in _TRUE_ROLES or (role != "label" and is_exact and not missing):
         return ClaimVerdict(statement, "supported", quotes, role=role)
-    return ClaimVerdict(statement, "unknown", nearest=quote, reason=Reason("not_shown"), role=role)
+    own = Reason("figure", missing.source_value, missing.claim_value) if missing and is_exact else Reason(role)
+    return ClaimVerdict(statement, "unknown", nearest=quote, reason=own, role=role)
 
 
 def _find_quote(

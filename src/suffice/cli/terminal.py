@@ -347,7 +347,9 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
 
 
 def _format_round(event: RoundDone, *, verbose: bool) -> Text:
-    counts = f"{count(len(event.round.queries), 'query', 'queries')}, {count(len(event.round.new), 'new passage')}"
+    queries = count(len(event.round.queries), "query", "queries")
+    new = count(len(event.round.new), "new passage")
+    counts = new if event.verdict.reason == "read_all" else f"{queries}, {new}"
     novelty, new_share = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
     readings = [f"novelty {novelty:.2g} of 10"] if verbose and novelty is not None else []
     readings += [f"{new_share:.0%} of results new"] if verbose and new_share is not None else []

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from suffice import plugins, settings
@@ -110,6 +110,8 @@ class RunConfig:
     run_id: str | None = None
     """The id to use; ``None`` makes one."""
     breadth: Breadth = "narrow"
+    names_breadth: bool = True
+    """Whether the user or a skill decides the breadth; else a strong model's plan does where everything is read."""
     documents: ScopeSearch | None = None
     """The files that ``search`` finds, if it searches only files on this machine."""
     scope: RankedScope | None = None
@@ -121,6 +123,8 @@ class RunConfig:
     evidence: Evidence | None = None
     """An empty record for a caller who wants to read afterwards what this run admitted; ``None``: the run has its own."""
     clock: Callable[[], float] = time.monotonic
+    today: date = field(default_factory=date.today)
+    """The day on which the run began; it stays the same when the run is resumed."""
 
 
 async def run_to_report(config: RunConfig, *listeners: Callable[[Event], None]) -> Report:
@@ -237,6 +241,7 @@ class _Stages:
             question=config.question,
             language=config.language,
         )
+        run.today = config.today.isoformat()
         run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
         run.survey = None if config.scope is None else Survey(config.scope)
         search = make_resilient(config.search, run.record_failure)
@@ -312,6 +317,10 @@ class _Stages:
             for event in run.take_events():
                 yield event
         if passages:
+            planned = None if config.names_breadth else run.current_plan
+            complexity = "standard" if planned is None else planned.complexity
+            if complexity == "simple" or (complexity == "deep" and run.breadth == "narrow"):
+                run.breadth = "narrow" if complexity == "simple" else "broad"
             self.gate = add_budget(None, run.budget.bounds)  # Nothing is left to judge.
             async for event in read_all(run, passages, self.screen, self.gate, meters):
                 yield event

@@ -5,7 +5,7 @@ what was read.
 """
 
 import os
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -85,22 +85,41 @@ async def list_scope(documents: ScopeSearch, run: RunState) -> tuple[Passage, ..
 
 
 def drop_copies(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages, which come file by file, without those that only repeat the words of earlier files.
+    """Return the passages, which come file by file, without paragraphs at their ends that only repeat earlier files.
 
     Folders often hold a document twice, such as report.docx and report.md, cut into other passages.
     """
     seen: set[tuple[str, ...]] = set()
     new: list[Passage] = []
     for _, own in groupby(passages, key=lambda passage: passage.place.path):
-        in_file: set[tuple[str, ...]] = set()
-        for passage in own:
-            words = tokenize(passage.text)
-            runs = set(zip(*(words[i:] for i in range(_RUN_WORDS)), strict=False)) or {tuple(words)}
-            if not runs <= seen:
-                new.append(passage)
-            in_file |= runs
-        seen |= in_file
+        in_file = list(own)
+        new += filter(None, (_cut_copied(passage, seen) for passage in in_file))
+        seen.update(_list_runs([word for passage in in_file for word in tokenize(passage.text)]))
     return new
+
+
+def _cut_copied(passage: Passage, seen: Container[tuple[str, ...]]) -> Passage | None:
+    """Return the passage from its first to its last new paragraph; one that only has words of its title is not new."""
+    paragraphs = passage.text.split("\n\n")
+    words = [tokenize(paragraph) for paragraph in paragraphs]
+    runs = enumerate(_list_runs([word for own in words for word in own]))
+    copied = {first + n for first, run in runs if run in seen for n in range(_RUN_WORDS)}
+    if not copied:
+        return passage
+    known = set(tokenize(passage.title))
+    first, start, new = 0, 0, list[int]()
+    for paragraph, own in zip(paragraphs, words, strict=True):
+        if not copied.issuperset(range(first, first + len(own))) and not known.issuperset(own):
+            new += (start, start + len(paragraph))
+        first, start = first + len(own), start + len(paragraph) + 2
+    if not new:
+        return None
+    place = passage.place.narrowed(passage.text, new[0], new[-1])
+    return replace(passage, text=passage.text[new[0] : new[-1]], place=place)
+
+
+def _list_runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return zip(*(words[n:] for n in range(_RUN_WORDS)), strict=False)
 
 
 def count_tokens(passages: Sequence[Passage]) -> int:
@@ -122,12 +141,13 @@ async def read_all(
     found = tuple(drop_copies(read))
     round = Round(1, (Hits(query, found),), found, found)
     run.record_searches(round)
+    run.has_read_all = True
     if run.survey is not None:
         run.survey.mark_all_read()
     done = await judge_round(run, gate, meters, round)
     files = len({passage.place.path for passage in read})
     because = f"{files} {'file' if files == 1 else 'files'}, about {count_tokens(found):,} tokens"
-    if len(found) < len(read):
+    if found != tuple(read):
         because += " without what copies repeat"
     verdict = Verdict("read_all", True, "read_all", because, promise="guarantee")
     yield replace(done, accepted=True, verdict=verdict)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -209,7 +210,8 @@ class RunExecutor:
         if isinstance(options.continues, str) and request.working_dir is None:
             prior_run = await asyncio.to_thread(self._load_prior_run, options.continues)
             options = replace(options, continues=prior_run)
-        config = replace(await self._prepare(request.question, options), run_id=stored.id)
+        config = await self._prepare(request.question, options)
+        config = replace(config, run_id=stored.id, today=date.fromtimestamp(stored.created))
         if request.working_dir is None:
             config = await self._recall(stored, options, config)
         if not has_paid_calls(config):

@@ -85,11 +85,12 @@ class JudgeNeutrally(JudgeProgress):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationIssue:
-    """What prevents a better score in one dimension, and in which section."""
+    """What prevents a better score in one dimension, and in which section, perhaps in one sentence of it."""
 
     dimension: str
     section: str = ""
     problem: str = ""
+    sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ class Evaluate(Prompt[Evaluation]):
     role = "evaluate"
     response_type = Evaluation
     max_tokens = 700
+    omits_empty = True
     truncation_order = (("sources", "last"), ("sections", "last"))
 
     task: str
@@ -121,6 +123,7 @@ class Evaluate(Prompt[Evaluation]):
     text: Note
     reminder: str = ""
     """What was wrong with the last evaluation if it was unusable."""
+    today: str = ""
 
 
 StatementRole = Literal["stated", "joined", "conclusion", "advice", "absence", "label", "not_supported", "contradicted"]

@@ -69,6 +69,7 @@ class Plan(Prompt[PlanResponse]):
     """The languages of the documents, if they are not only that of the task."""
     reading: str = ""
     """Why no queries are asked for."""
+    today: str = ""
 
 
 @dataclass(frozen=True, slots=True)

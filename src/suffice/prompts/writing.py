@@ -94,6 +94,7 @@ class DraftAnswer(Prompt[SynthesisResponse]):
     length: str = ""
     """How many words the user wants, if that was said."""
     max_tokens: int = 2000
+    today: str = ""
 
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:

@@ -71,6 +71,9 @@ def build_report(
             else ""
         )
         answer = render_notices(notices) + shown + answer + render_disagreements(disagreements) + render_origin(notices)
+    judged = checked.verdicts if checked is not None and answer else ()
+    absent = tuple(verdict.plain_text for verdict in judged if verdict.role == "absence")
+    gaps = tuple(dict.fromkeys((*run.gaps, *absent)))
     sufficiency = _judge_sufficiency(run, stop, draft, has_answer=bool(answer))
     stop = replace(stop, sufficiency=sufficiency)
     instruction = choose_instruction(run)
@@ -89,14 +92,14 @@ def build_report(
         key_findings=findings,
         recommendations=recommendations,
         risks=risks,
-        open_questions=(tuple(map(cite.renumber, draft.open_questions)) if answer else ()) or run.gaps,
+        open_questions=((*map(cite.renumber, draft.open_questions), *absent) if answer else ()) or run.gaps,
         sources=_build_sources(run, numbers),
-        claims=tuple(_build_claim(verdict, cite) for verdict in checked.verdicts) if checked and answer else (),
+        claims=tuple(_build_claim(verdict, cite) for verdict in judged if verdict.role != "label"),
         stop=stop,
         usage=_summarize_usage(run),
         sufficient=run.sufficient if sufficiency == "unknown" else sufficiency == "yes",
         confidence=None if run.reflection is None else run.reflection.confidence,
-        gaps=run.gaps,
+        gaps=gaps,
         failed_queries=tuple(run.searches.thin_queries),
         insufficient_termination=run.is_insufficient(stop.reason),
         degraded_mode=run.is_degraded or fault is not None,

@@ -380,6 +380,7 @@ async def draft_answer(run: RunState, notes: tuple[Note, ...], stop: Stop) -> Dr
         lists=name_lists(run),
         length=str(run.length or ""),
         max_tokens=limit_output(run),
+        today=run.today,
     )
     if instruction.count or len(run.outline.topics) < 2:
         return await _draft_whole(run, prompt)
@@ -555,8 +556,7 @@ def _is_list_heading(part: Part) -> bool:
 
 def render_with_lists(run: RunState, draft: Draft) -> str:
     """Return the draft as Markdown with its lists of findings, recommendations and risks, as a reviewer reads it."""
-    lists = zip(WRITTEN_SECTIONS, (draft.findings, draft.recommendations, draft.risks), strict=True)
-    sections = (f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in lists if lines)
+    sections = (f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in draft.lists.items())
     return "\n\n".join((render_draft(run, draft), *sections))
 
 

@@ -9,7 +9,7 @@ from suffice.text.sections import ReportSection
 from suffice.types import Absence, Coverage, Disagreement, Notice, RemovedClaim, Report, Span
 
 NOTICE_TEXT = {
-    "broad": "Read as a broad question: what the sources say on it, not one answer. For one answer set the breadth to narrow.",
+    "broad": "Read as a broad question. For one answer set the breadth to narrow.",
     "list": "Read as a question for everything of a kind. For one answer set the breadth to narrow.",
     "degraded": "Search was limited because searches kept failing; this answer is partial.",
     "insufficient": "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete.",
@@ -25,7 +25,10 @@ BREADTH_KINDS = ("broad", "list")
 OTHER_LANGUAGE = "The documents are in another language than the question"
 MODEL_ADVICE = "A language model (--model) can search and answer across languages."
 # In reports of earlier versions.
-_EARLIER_NOTICES = ("No language model was used: every sentence below is quoted verbatim from",)
+_EARLIER_NOTICES = (
+    "No language model was used: every sentence below is quoted verbatim from",
+    "Read as a broad question",
+)
 NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE, *_EARLIER_NOTICES)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 
@@ -84,6 +87,8 @@ def _describe_coverage(coverage: Coverage) -> str:
     share, low, high = (round(100 * value) for value in (coverage.share, coverage.low, coverage.high))
     between = f" ({low}–{high} %)" if high > low else ""
     read = f"Read {coverage.files_read:,} of {coverage.files:,} {'file' if coverage.files == 1 else 'files'}."
+    if coverage.files_read == coverage.files and coverage.low == 1:
+        return f"{read} All of it was read."
     return f"{read} An estimated {share} %{between} of what they say on this was read for this report."
 
 

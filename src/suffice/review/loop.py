@@ -14,14 +14,16 @@ The loop follows one of the source systems; see docs/sources.md.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from suffice.answers import Draft
+from suffice.claims.split import strip_claim_markup
+from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.prompts.base import load_snippet
-from suffice.prompts.judging import Evaluate, Evaluation
+from suffice.prompts.judging import Evaluate, Evaluation, EvaluationIssue
 from suffice.report.draft import get_task_type, render_with_lists
 from suffice.review.revise import list_sections, revise_draft
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
@@ -29,7 +31,7 @@ from suffice.settings import ReviewRules
 from suffice.state.run import RunState
 from suffice.text.sentences import split_sentences
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Note, Review, ReviewRound
+from suffice.types import Note, Reason, Review, ReviewRound
 
 T = TypeVar("T")
 VerifyClaims = Callable[[Draft], Awaitable[Checked]]
@@ -51,6 +53,7 @@ class ReviewLoop:
         self._verify_claims = verify_claims
         self._rules = rules
         self._rounds: list[ReviewRound] = []
+        self._named: list[EvaluationIssue] = []
         self._best_round = 0
         self._ending: str | None = None
 
@@ -120,7 +123,7 @@ class ReviewLoop:
         if judged.composite is None:
             return "unreadable"
         if best is None or judged.composite > best:
-            self.best, self._best_round = text, judged.round
+            self.best, self._best_round = _mark_doubted(text, self._named), judged.round
         if judged.passed:
             return "passed"
         if judged.composite == before:
@@ -129,7 +132,7 @@ class ReviewLoop:
 
     async def _evaluate(self, number: int, text: Checked, rules: ReviewRules) -> ReviewRound:
         readers = PANEL_READERS if rules.panel else (JUDGE_READER,)
-        sections = list_sections(text.draft.parts)
+        sections = list_sections(text.draft)
         prompt = Evaluate(
             task=self._run.task,
             reader="",
@@ -137,6 +140,7 @@ class ReviewLoop:
             sections=sections,
             sources=self._list_cited_sources(text.draft),
             text=Note("", ()),
+            today=self._run.today,
         )
         tokens_left = self._run.compute_prompt_budget(prompt.max_tokens)[0]
         tokens_left -= estimate_tokens(prompt.render()) + _TOKEN_MARGIN
@@ -149,8 +153,8 @@ class ReviewLoop:
         if scores is None:
             return ReviewRound(number, None, None, None)
         composite = composite_score(scores)
-        named = [issue for evaluation in evaluations for issue in evaluation.issues]
-        issues = list_issues(named, scores, sections, rules.pass_mark)
+        self._named = [issue for evaluation in evaluations for issue in evaluation.issues]
+        issues = list_issues(self._named, scores, sections, rules.pass_mark)
         return ReviewRound(number, scores, composite, composite >= rules.pass_mark, issues)
 
     def _list_cited_sources(self, draft: Draft) -> tuple[str, ...]:
@@ -182,6 +186,17 @@ class ReviewLoop:
                 return await work
         except TimeoutError:
             return None
+
+
+def _mark_doubted(text: Checked, issues: Sequence[EvaluationIssue]) -> Checked:
+    """Return the text with the verdict unknown on conclusions and advice that a reviewer finds ungrounded."""
+    doubts = {strip_claim_markup(issue.sentence): issue.problem for issue in issues if issue.dimension == "grounded"}
+
+    def mark(verdict: ClaimVerdict) -> ClaimVerdict:
+        problem = doubts.get(verdict.plain_text) if verdict.role in ("conclusion", "advice") else None
+        return replace(verdict, support="unknown", reason=Reason("reviewed", note=problem)) if problem else verdict
+
+    return replace(text, verdicts=tuple(map(mark, text.verdicts)))
 
 
 def _truncate_to_sentences(text: str, max_chars: int) -> str:

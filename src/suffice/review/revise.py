@@ -7,7 +7,7 @@ scores. Its result still has to pass the claim check.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from suffice.answers import Draft, Part, SectionHeading
+from suffice.answers import Draft, SectionHeading
 from suffice.prompts.writing import Revise
 from suffice.report.draft import (
     choose_instruction,
@@ -24,9 +24,10 @@ from suffice.types import Note
 _ROOM = 300  # Tokens that a revision may have more than the draft, if that is longer than usual.
 
 
-def list_sections(parts: Sequence[Part]) -> tuple[str, ...]:
-    """Return the titles of the sections below the title, of all levels."""
-    return tuple(part.text for part in parts if isinstance(part, SectionHeading) and part.level > 1)
+def list_sections(draft: Draft) -> tuple[str, ...]:
+    """Return the titles of the sections below the title, of all levels, and of the lists below the text."""
+    headings = (part.text for part in draft.parts if isinstance(part, SectionHeading) and part.level > 1)
+    return (*headings, *draft.lists)
 
 
 async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Draft | None:

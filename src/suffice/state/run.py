@@ -39,8 +39,9 @@ USUAL_REPORT_TOKENS = 1_500  # Tokens of a written report, for which the money l
 PROMPT_TEXT_TOKENS = 800  # Tokens of the writer's prompt besides the evidence.
 _NO_QUERIES = (
     'Everything in scope is read at once: give no queries; "subtasks" and "open" stay empty too. "notes" are one or two '
-    "sentences for the writer: for whom the answer is, in which language, and what it must not leave out."
+    "sentences for the writer: for whom the answer is, in which language, and which sides of the task it deals with."
 )
+_PLAN_NOTES = "The plan, made before the sources were read, says (what they do not give is left out): "
 RECENT_QUERIES = 30  # Queries that a prompt lists, so that its length does not grow with the rounds.
 
 
@@ -105,8 +106,10 @@ class RunState(Prompter):
         self.pages_read = 0
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
         self.is_strong = False  # Whether a language model that writes prose answers: it is believed about its gaps.
+        self.today = ""  # The day on which the run began, as the model is told.
         self.scope_files: tuple[str, ...] = ()  # The documents in scope, one line each, for the planner.
         self.scope_size: int | None = None  # How many passages are in scope; unknown if they are many, or on the web.
+        self.has_read_all = False  # Whether everything in scope is part of the evidence, so that no search finds more.
         self._is_continued = False
         self._first_found: dict[str, int] = {}
         self.scope_languages = ""  # Their languages, if the question is in another one.
@@ -137,14 +140,14 @@ class RunState(Prompter):
             limit = MAX_PLAN_QUERIES
             if self.budget.queries_left is not None:  # One of them is the task itself.
                 limit = max(1, min(limit, self.budget.queries_left - 1))
-            prompt = Plan(self.task, limit, self.scope_files, self.scope_languages)
+            prompt = Plan(self.task, limit, self.scope_files, self.scope_languages, today=self.today)
             if not searches:
-                prompt = Plan(self.task, 0, reading=_NO_QUERIES)
+                prompt = replace(prompt, most=0, languages="", reading=_NO_QUERIES)
             plan = await self.try_ask(prompt) or PlanResponse(())
             if not plan.queries:
                 plan = replace(plan, queries=(PlannedQuery(self.task, "the task itself"),))
             if not searches and plan.notes:
-                self.extra_instruction = "\n\n".join(filter(None, (self.extra_instruction, plan.notes)))
+                self.extra_instruction = "\n\n".join(filter(None, (self.extra_instruction, _PLAN_NOTES + plan.notes)))
             self.current_plan = plan
             self.event_queue.add(Planned(tuple(plan.list_queries()), plan.complexity, self.budget.tokens_left))
         return self.current_plan
