@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from suffice.text.sections import WRITTEN_SECTIONS
 from suffice.types import ExcerptFormat, Notice, Passage, Sufficiency
 
 Offsets = tuple[int, int]
@@ -190,12 +189,6 @@ class Draft:
     def written(self) -> tuple[Statement, ...]:
         """The sentences of its text and of the lists below it."""
         return (*self.statements, *self.findings, *self.recommendations, *self.risks)
-
-    @property
-    def lists(self) -> Mapping[str, tuple[Statement, ...]]:
-        """The lists below its text that are not empty, by their headings."""
-        lists = zip(WRITTEN_SECTIONS, (self.findings, self.recommendations, self.risks), strict=True)
-        return {heading: lines for heading, lines in lists if lines}
 
     @property
     def handles_beside(self) -> Mapping[object, tuple[str, ...]]:

@@ -556,8 +556,16 @@ def _is_list_heading(part: Part) -> bool:
 
 def render_with_lists(run: RunState, draft: Draft) -> str:
     """Return the draft as Markdown with its lists of findings, recommendations and risks, as a reviewer reads it."""
-    sections = (f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in draft.lists.items())
+    sections = (
+        f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in get_lists(draft).items()
+    )
     return "\n\n".join((render_draft(run, draft), *sections))
+
+
+def get_lists(draft: Draft) -> dict[str, tuple[Statement, ...]]:
+    """Return the lists below the text of a draft that are not empty, by their headings."""
+    lists = zip(WRITTEN_SECTIONS, (draft.findings, draft.recommendations, draft.risks), strict=True)
+    return {heading: lines for heading, lines in lists if lines}
 
 
 def render_draft(run: RunState, draft: Draft) -> str:

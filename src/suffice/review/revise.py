@@ -11,6 +11,7 @@ from suffice.answers import Draft, SectionHeading
 from suffice.prompts.writing import Revise
 from suffice.report.draft import (
     choose_instruction,
+    get_lists,
     limit_output,
     name_lists,
     read_response,
@@ -27,7 +28,7 @@ _ROOM = 300  # Tokens that a revision may have more than the draft, if that is l
 def list_sections(draft: Draft) -> tuple[str, ...]:
     """Return the titles of the sections below the title, of all levels, and of the lists below the text."""
     headings = (part.text for part in draft.parts if isinstance(part, SectionHeading) and part.level > 1)
-    return (*headings, *draft.lists)
+    return (*headings, *get_lists(draft))
 
 
 async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Draft | None:

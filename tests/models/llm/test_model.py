@@ -227,7 +227,7 @@ def test_a_prompt_that_does_not_fit_is_not_sent() -> None:
     assert server.requests == []
 
 
-@pytest.mark.parametrize("context", [400, 786, 4096, 20_000])
+@pytest.mark.parametrize("context", [450, 786, 4096, 20_000])
 @pytest.mark.parametrize("think", [False, True])
 def test_the_output_limit_fits_into_the_context(context: int, think: bool) -> None:
     with FakeLlm(["I would search the web.", PLAN]) as server:
@@ -245,7 +245,7 @@ def count_sent_tokens(request: dict) -> int:
 
 
 @pytest.mark.parametrize("bad", ["word " * 2_000, "東京都は大きい。" * 1_000], ids=["spaced", "dense"])
-@pytest.mark.parametrize("context", [400, 786, 1_000, 1_200, 2_000, None])
+@pytest.mark.parametrize("context", [450, 786, 1_000, 1_300, 2_000, None])
 def test_the_second_request_fits_into_the_context(bad: str, context: int | None) -> None:
     reply, requests = ask([bad, PLAN], context=context)
     assert reply.answer == PLANNED

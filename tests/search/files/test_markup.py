@@ -19,6 +19,9 @@ from suffice.text.chunks import split_lines
         ("latex", "\\begin{foo}x\n\\end{foo} y", ["x", "y"]),
         ("latex", "It costs $5 and $6, 5\\% of $x$.", ["It costs $5 and $6, 5% of `x`."]),
         ("asciidoc", "a &#10; b\n&NewLine;c\n", ["a   b", " c"]),
+        ("org", "* Storage\nIn =/var=.\n** Backups", ["# Storage", "In =/var=.", "## Backups"]),
+        ("pod", "=head1 NAME\n\nstorage", ["# NAME", "", "storage"]),
+        ("wiki", "== Backups ==\nAt night.", ["## Backups", "At night."]),
         ("man", ".ie t foo\n.el bar\nText\\(bu\n", ["", "", "Text•"]),
     ],
 )

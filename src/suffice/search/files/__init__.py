@@ -1,7 +1,7 @@
 """Files as chunks of text that can be cited exactly: which files there are, and how each type is read.
 
     .md .rst .txt .log        plain        ``markdown`` or ``rst``, titled by headings; ``transcript`` if most lines are turns
-    .adoc .1 … .8 .tex        plain        ``markup``, titled by headings
+    .adoc .1 … .8 .tex        plain        ``markup``, titled by headings; so are .org .pod .wiki, else read as they are
     .py .js .go .sql …        code         titled by definitions, with the signature in the later parts of a long one
     .yaml .toml .ini .conf …  code         titled by keys
     .html .htm .xhtml         html         readable text without navigation

@@ -1,4 +1,4 @@
-"""AsciiDoc, LaTeX and manual pages as headed plain text, with one line for each line of the source.
+"""AsciiDoc, LaTeX, manual pages and others as headed plain text, with one line for each line of the source.
 
 Each format is a ``Markup`` of two patterns. The one for lines tells by its last group what a line is:
 
@@ -476,6 +476,14 @@ _MAN = Markup(
 _MAN_PAGE = re.compile(r"[.'][ \t]*(?:TH|Dd)\s|[.'][ \t]*S[hH]\s")
 
 
+# Formats of which only the headings are read; all else is text as it is.
+_HEADINGS = {
+    "org": r"(?P<level>\*+) +(?P<title>.*)",
+    "pod": r"=head(?P<level>\d)\s+(?P<title>.*)",
+    "wiki": r"(?P<level>={1,6})(?P<title>[^=].*=)\s*$",
+}
+
+
 def _make_reader(markup: Markup) -> Callable[[str], Prose]:
     return lambda text: MarkupReader(text, markup).read()
 
@@ -484,6 +492,7 @@ READERS: Mapping[str, Callable[[str], Prose]] = {
     "asciidoc": _make_reader(_ASCIIDOC),
     "latex": _make_reader(_LATEX),
     "man": _make_reader(_MAN),
+    **{name: _make_reader(Markup(re.compile(heading), ())) for name, heading in _HEADINGS.items()},
 }
 
 

@@ -16,8 +16,11 @@ _CONVERTERS: dict[str, Callable[[str], Prose]] = {
     **dict.fromkeys(parse_suffixes("rst rest"), rst.convert),
     **dict.fromkeys(parse_suffixes("adoc asciidoc"), markup.READERS["asciidoc"]),
     **dict.fromkeys(parse_suffixes("tex latex ltx"), markup.READERS["latex"]),
+    **dict.fromkeys(parse_suffixes("wiki mediawiki"), markup.READERS["wiki"]),
+    ".org": markup.READERS["org"],
+    ".pod": markup.READERS["pod"],
 }
-SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text log org pod wiki mediawiki")
+SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text log")
 _VERBATIM_SUFFIXES = parse_suffixes("log")
 
 
