@@ -25,6 +25,7 @@ from suffice.types import Coverage, Passage, Query
 
 DEFAULT_TARGET, DEEP_TARGET = 0.9, 0.98  # The share of what is relevant that a broad question reads; the deep tier's.
 _FEEDBACK_FILES, _FEEDBACK_PASSAGES = 5, 3
+_MIN_FILE = 0.55  # Probability from which on a file is quoted.
 _NEAREST = 25
 _OWN_SHARE = 0.7  # Of a passage's rank; the rest is its file's.
 _MIN_BATCH, _BATCHES = 40, 10  # A round reads at least so many passages, and a tenth of all.
@@ -102,13 +103,15 @@ class Survey:
         return sorted(read, key=lambda passage: -self.nearness.get(passage.id, 0.0))[:_NEAREST]
 
     def list_relevant_files(self, evidence: Iterable[Passage]) -> list[list[Passage]]:
-        """Return the files that are more likely relevant than not, best first, each as its passages in the evidence."""
+        """Return the files that are likely relevant, best first, each as its passages in the evidence."""
         best = max(self.file_scores.values(), default=0.0)
         read: dict[str, list[Passage]] = defaultdict(list)
         for passage in evidence:
             read[passage.place.path].append(passage)
         ranked = sorted(self.file_scores.items(), key=lambda pair: -pair[1])
-        return [read[path] for path, score in ranked if read[path] and estimate_file_relevance(score, best) >= 0.5]
+        return [
+            read[path] for path, score in ranked if read[path] and estimate_file_relevance(score, best) >= _MIN_FILE
+        ]
 
 
 def _score_files(scores: Iterable[float], rows: dict[str, list[int]]) -> dict[str, float]:
