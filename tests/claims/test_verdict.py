@@ -123,7 +123,7 @@ def test_sources_that_disagree_are_both_shown():
     assert verdict.support == "supported"
     assert [quote.passage.id for quote in verdict.contradicting] == ["2"]
     assert len(reader.pairs) == 1, "only a passage about the same matter is read"
-    unsure = Checker(ScriptedReader(contradicts="1902", probability=0.8))
+    unsure = Checker(ScriptedReader(contradicts="1902", probability=0.7))
     assert not judge("The mill at Velburg was built in 1871 by the river.", [one], [two], unsure).contradicting
 
 

@@ -252,7 +252,7 @@ def test_text_that_is_not_utf8_is_read(suffice: Callable, docs: Path) -> None:
     from_stdin = suffice(*asked, "--docs", "-", stdin=latin)
     for result in (from_file, from_stdin):
         assert result.status == 0, result.err
-        assert "**The café waggle dance was decoded by René Frisch.** [1]" in result.out
+        assert "The café waggle dance was decoded by René Frisch. [1]" in result.out
 
 
 def test_an_unreadable_file_in_a_folder_is_named_once_and_skipped(suffice: Callable, docs: Path) -> None:

@@ -97,17 +97,18 @@ def page_of_bees(service) -> Iterator[Path]:
     path.unlink()
 
 
-def test_a_page_of_a_pdf_is_drawn_with_the_boxes_of_the_deciding_words(service, page_of_bees: Path) -> None:
+def test_a_page_of_a_pdf_is_drawn_with_the_boxes_of_the_quoted_words(service, page_of_bees: Path) -> None:
     run = service.run("How many swarms did Anna Weber count?").headers["x-run"]
     assert service.client.get(f"/jobs/{run}/sources/1").json()["page"] is None
     page = service.client.get(f"/jobs/{run}/sources/1", params={"page": True}).json()["page"]
     assert page["image"].startswith("data:image/png;base64,iVBORw0KGgo")
     assert 1.3 < page["height"] / page["width"] < 1.5
-    left, top, width, height = page["boxes"][0]
-    assert 0.05 < left < 0.5, "inside the line"
-    assert 0.09 < top < 0.13, "of the second line"
-    assert 0 < width < 0.5
-    assert 0 < height < 0.03
+    second = [box for box in page["boxes"] if 0.09 < box[1] < 0.13]
+    assert second, "none in the second line"
+    for left, _, width, height in second:
+        assert 0.05 < left < 0.5, "not inside the line"
+        assert 0 < width < 0.5
+        assert 0 < height < 0.03
     page_of_bees.write_bytes(b"%PDF-1.4 broken")
     broken = service.client.get(f"/jobs/{run}/sources/1", params={"page": True}).json()
     assert broken["page"] is None

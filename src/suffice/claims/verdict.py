@@ -23,7 +23,7 @@ from suffice.text.sentences import quotable_spans
 from suffice.types import COMPUTED_KIND, Excerpt, Passage, Reason, SupportLabel
 
 MAX_CLAIM_CHARS = 2_000  # A longer claim is not checked; no sentence that a person reads is as long.
-MIN_DISAGREEMENT = 0.9  # The probability from which on a source counts as disagreeing with one that supports a claim.
+MIN_DISAGREEMENT = 0.75  # The probability from which on a source counts as disagreeing with one that supports a claim.
 _NEAR = 0.5  # A sentence that has this share of a claim's words is about the same matter.
 _SAME_MATTER = 0.75  # To speak against a claim that does not cite it: similar things are not the same.
 _MIN_SHARED = 0.2  # A passage that is not cited is read if a sentence has this share: 96 % of supported claims have it.

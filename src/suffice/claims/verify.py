@@ -34,7 +34,7 @@ from suffice.types import Hits, Passage, Query, Reason, Round
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
 _MAX_DISAGREEING = 3  # Passages that are read for disagreement with a quotation.
-_MIN_OTHER_ANSWER = 0.75  # Probability from which on a quotation that answers the question differently disagrees.
+_MIN_OTHER_ANSWER = 0.5  # Probability from which on a quotation that answers the question differently disagrees.
 _MIN_SHARED = 0.6  # Share of a quoted sentence's content words that a passage must have to be read for disagreement.
 _PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.IGNORECASE)
 

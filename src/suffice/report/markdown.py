@@ -77,7 +77,7 @@ def render_markdown(report: Report) -> str:
         # Below the line, so that a claim check of the file does not read it as a claim.
         f"---\n\n{_to_line(describe_search(report))}",
         f"Skills: {_to_line(skills)}" if (skills := describe_skills(report)) else "",
-        _to_line(format_usage(report.usage)),
+        _to_line(format_usage(report.usage)) if report.usage.calls or report.usage.pages_read else "",
         _render_bill(report.usage),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -43,7 +43,7 @@ def write_survey(
             parts += [table for i, table in enumerate(tables) if table not in tables[:i]]
     empty = [part for part in list_parts(question) if not _is_mentioned(part, kept) and not _is_named(part, passages)]
     if empty:
-        lines = "\n".join(f"- Nothing that was read states a finding on {escape_markdown(part)}." for part in empty)
+        lines = "\n".join(f"- No passage that was read has the words “{escape_markdown(part)}”." for part in empty)
         parts += [SectionHeading(MISSING_HEADING), Verbatim(lines)]
     return Draft(tuple(parts), "quoted", aspects=(*aspects, *empty))
 

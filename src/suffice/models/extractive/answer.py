@@ -29,7 +29,7 @@ _LIST_CHARS = 1500  # A list is shown whole up to here.
 _MAX_CLOSEST = 3
 _MAX_BEHIND = 4.0  # A passage further behind the best one is not shown: it is fifty times less likely the right one.
 _MAX_SHORT_CHARS = 80
-_MIN_SPAN = 0.9  # From this probability on, the reader's span decides which stretch is shown.
+_MIN_SPAN = 0.5  # From this probability on, the reader's span decides which stretch is shown.
 _SHORT_KINDS = frozenset({"fact", "setting"})
 
 
