@@ -78,3 +78,13 @@ def test_long_input_takes_no_longer_than_its_length(text: str) -> None:
     began = time.process_time()
     find_missing_figure(text, [text[::-1]])
     assert time.process_time() - began < 20
+
+
+def test_a_number_word_may_count_what_the_sentence_lists():
+    claim, source = (
+        "Two other costs press: 8 % for rent and $2 million for servers.",
+        "Rent rose by 8 %. Servers: $2 million.",
+    )
+    assert find_missing_figure(claim, [source]) is not None
+    assert find_missing_figure(claim, [source], may_count=True) is None
+    assert find_missing_figure("It takes two years.", ["It takes a year."], may_count=True) is not None

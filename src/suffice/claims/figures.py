@@ -92,16 +92,18 @@ class MissingFigure:
 
 
 def find_missing_figure(
-    claim: str, sources: Sequence[str], near: str = "", *, may_compute: bool = False
+    claim: str, sources: Sequence[str], near: str = "", *, may_compute: bool = False, may_count: bool = False
 ) -> MissingFigure | None:
     """Return the first figure of a claim that is in none of the sources; ``None`` when all are there.
 
-    With ``may_compute`` a sum, difference, product, ratio or change of two figures of the claim or of ``near`` is there too.
+    With ``may_compute`` a sum, difference, product, ratio or change of two figures of the claim or of ``near`` is there too;
+    with ``may_count`` a bare number word is, which may count what the claim itself lists ("two other costs: …").
 
     >>> find_missing_figure("It costs 60 %.", ["In 2021 it cost 40 % more."], near="In 2021 it cost 40 % more.")
     MissingFigure(claim_value='60 %', source_value='40 %')
     """
     own = find_figures(_LIST_NUMBER.sub("", claim))
+    own = tuple(figure for figure in own if not may_count or figure.kind or not figure.text.isalpha())
     known = [figure for source in sources for figure in find_figures(source)]
     stated = [figure for figure in own if any(figure.matches(other) for other in known)]
     terms = [*stated, *find_figures(near)] if may_compute else []

@@ -154,7 +154,8 @@ def _judge(
 
     def find_missing(passages: Sequence[Passage]) -> MissingFigure | None:
         texts = [f"{passage.title}\n{passage.text}" for passage in passages]
-        return find_missing_figure(words, texts, quote.text if quote else "", may_compute=role == "joined")
+        near = quote.text if quote else ""
+        return find_missing_figure(words, texts, near, may_compute=role == "joined", may_count=role in _TRUE_ROLES)
 
     missing = find_missing(cited)
     has_figure = (one for one in beside if one not in cited and not find_missing([*cited, one]))

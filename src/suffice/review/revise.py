@@ -19,6 +19,7 @@ from suffice.report.draft import (
     select_writer_notes,
 )
 from suffice.state.run import RunState
+from suffice.text.sections import ReportSection
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note
 
@@ -48,11 +49,14 @@ async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Dr
     if answer is None or not answer.answer.strip():
         return None
     revised = read_response(run, answer)
+    written = {title.lower() for title in list_sections(revised)}
+    # Lists that the revision left out stay, unless it wrote them as sections of its text.
+    kept = {title: lines for title, lines in get_lists(draft).items() if title.lower() not in written}
     return replace(
-        revised,  # Only the text was to be improved: lists that the revision left out stay.
-        findings=revised.findings or draft.findings,
-        recommendations=revised.recommendations or draft.recommendations,
-        risks=revised.risks or draft.risks,
+        revised,
+        findings=revised.findings or kept.get(ReportSection.FINDINGS, ()),
+        recommendations=revised.recommendations or kept.get(ReportSection.RECOMMENDATIONS, ()),
+        risks=revised.risks or kept.get(ReportSection.RISKS, ()),
         open_questions=revised.open_questions or draft.open_questions,
         short_answer=revised.short_answer or draft.short_answer,
     )
