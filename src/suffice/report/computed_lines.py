@@ -38,7 +38,7 @@ def keep_computed_lines(output: str, code: str, source_text: str) -> str:
             continue
         words = {stem for stem in stem_words(_FIGURE.sub(" ", line)) if not stem.isdecimal()}
         is_borne_out = words <= known and not _NEGATION.search(line)
-        lines.append(line if is_borne_out else f"Result: {figures[-1]}")
+        lines.append(line if is_borne_out else f"Result: {', '.join(figures)}")
     return "\n".join(lines)
 
 
