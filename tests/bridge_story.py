@@ -47,10 +47,12 @@ class Slow(ScriptedModel):
     def __init__(self, script, *, usage=None, role="reflect", first=1, delay=600.0):
         super().__init__(script, usage=usage)
         self.role, self.first, self.delay = role, first, delay
+        self.is_waiting = False
 
     async def __call__(self, prompt):
         if prompt.role == self.role and sum(earlier.role == self.role for earlier in self.prompts) + 1 >= self.first:
             self.prompts.append(prompt)
+            self.is_waiting = True
             await asyncio.sleep(self.delay)
         return await super().__call__(prompt)
 

@@ -253,7 +253,7 @@ def test_a_reflection_that_only_repeats_itself_ends_the_run():
 
 
 def cancelled_during(the_model, search, moment):
-    """Return the events of a run that is cancelled 50 ms after the first event of a type."""
+    """Return the events of a run that is cancelled after the first event of a type, and when a slow model is waited for."""
 
     async def main():
         events = []
@@ -268,6 +268,8 @@ def cancelled_during(the_model, search, moment):
 
         task = asyncio.ensure_future(consume())
         await seen.wait()
+        while isinstance(the_model, Slow) and not the_model.is_waiting and not task.done():
+            await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         task.cancel()
         await task

@@ -31,13 +31,13 @@ async def ask_all(models: Sequence[LanguageModel], times: int) -> None:
 
 @pytest.mark.parametrize("calls", [1, 3])
 def test_concurrent_calls_are_limited(calls: int) -> None:
-    with FakeLlm([Say("forth bridge", delay=0.1)]) as server:
+    with FakeLlm([Say("forth bridge", delay=0.4)]) as server:
         asyncio.run(ask_all([LanguageModel(Endpoint("openai", "a", server.url, concurrency=calls))], 6))
     assert (server.busiest, len(server.requests)) == (calls, 6)
 
 
 def test_models_of_one_server_share_its_limit() -> None:
-    with FakeLlm([Say("forth bridge", delay=0.1)]) as server:
+    with FakeLlm([Say("forth bridge", delay=0.4)]) as server:
         models = [LanguageModel(Endpoint("openai", name, server.url, concurrency=2)) for name in "abc"]
         asyncio.run(ask_all(models, 2))
     assert (server.busiest, len(server.requests)) == (2, 6)
