@@ -115,7 +115,7 @@ class RunOptions:
     alpha: float | None = _option(
         None,
         "Balance of keywords and meaning: 1 compares words only (BM25), 0 compares meaning only (English embeddings). "
-        "Default: 0.5, unless the strategy sets another value.",
+        "Default: 0.25, unless the strategy sets another value.",
         *(SEARCH, "--alpha", "0..1"),
         minimum=0,
         maximum=1,

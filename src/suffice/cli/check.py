@@ -4,7 +4,7 @@ import json
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,8 @@ _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow",
 _CHECKERS = {"verbatim": "word for word", "figures": "by figures", "words": "by words", "model": "by the model"}
 _LIKELIHOODS = ((0.95, "almost certainly"), (0.8, "very likely"), (0.6, "likely"), (0.0, "perhaps"))
 
+_ALPHA_HELP = PLAIN_ALPHA_HELP.replace("Default: 0.25", "Default: 1")
+
 
 class OutputFormat(Enum):
     """How the findings are printed."""
@@ -47,7 +49,7 @@ class OutputFormat(Enum):
     GITHUB = "github"
 
 
-@takes_options("docs", "include", "exclude", "alpha", alpha=PLAIN_ALPHA_HELP)
+@takes_options("docs", "include", "exclude", "alpha", alpha=_ALPHA_HELP)
 def check(
     files: list[str] = argument(
         ..., "Markdown, plain text, HTML, PDF or Word; '-' reads standard input.", "FILE…", show_default=False
@@ -102,6 +104,8 @@ def check(
     from suffice.search.open import open_corpus
 
     options = build_options(**given)
+    if options.alpha is None:  # A claim has words of its source, and vectors of a whole corpus take ten times as long.
+        options = replace(options, alpha=1.0)
     if not options.scope.docs:
         raise InputError("There is nothing to check against; name files or folders with --docs")
     if as_json and output not in (OutputFormat.TEXT, OutputFormat.JSON):
