@@ -104,7 +104,7 @@ def check(
     from suffice.search.open import open_corpus
 
     options = build_options(**given)
-    if options.alpha is None:  # A claim has words of its source, and vectors of a whole corpus take ten times as long.
+    if options.alpha is None:  # A claim has words of its source, and vectors take most of the time.
         options = replace(options, alpha=1.0)
     if not options.scope.docs:
         raise InputError("There is nothing to check against; name files or folders with --docs")

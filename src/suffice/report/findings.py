@@ -27,10 +27,8 @@ _PASSAGES_PER_SENTENCE = 5
 ROWS_PER_FILE = 2  # Of a table: the latest rows that are near the question.
 ROW_KINDS = frozenset({"xlsx", "ods", "csv"})
 MAX_ASPECTS = 6
-OTHER_ASPECT, ONLY_ASPECT = (
-    "Further findings",
-    "Findings",
-)  # For what no label fits; the second where none fits anything.
+OTHER_ASPECT = "Further findings"  # For what no label fits.
+ONLY_ASPECT = "Findings"  # Where no label fits anything.
 MIN_SALIENCE = 0.4  # Below it a sentence tells nothing on the question; the best one of a file is kept.
 _MAX_CONTEXT_WORDS = 60
 _MIN_WORDS, _LONG_WORDS = 6, 40
