@@ -134,3 +134,15 @@ def test_sources_that_say_different_things_need_not_disagree(question, one, othe
     (tmp_path / "one.md").write_text(f"# One\n\n{one} It is well known.\n", encoding="utf-8")
     (tmp_path / "other.md").write_text(f"# Other\n\n{other} It is well known.\n", encoding="utf-8")
     assert asyncio.run(research(question, docs=str(tmp_path), model="extractive")).disagreements == ()
+
+
+def test_code_does_not_disagree_with_a_quotation(tmp_path):
+    (tmp_path / "guide.md").write_text(
+        "# Guide\n\nA process holds up to 16 connections to Postgres.\n", encoding="utf-8"
+    )
+    code = 'QUESTION = "How many connections does a process hold to Postgres?"\nSIZE = 1280\n'
+    (tmp_path / "pictures.py").write_text(code, encoding="utf-8")
+    question = "How many connections does a process hold to Postgres?"
+    report = asyncio.run(research(question, docs=str(tmp_path), model="extractive"))
+    assert "16 connections" in report.final_answer
+    assert report.disagreements == ()

@@ -187,7 +187,9 @@ class ClaimVerifier:
         near = [
             other
             for other in self._rank_passages(sentence, _MAX_DISAGREEING + 1)
-            if other.id != passage.id and len(stems & content_stems(other.text)) >= _MIN_SHARED * len(stems)
+            if other.id != passage.id
+            and other.kind != "code"  # The reader understands prose.
+            and len(stems & content_stems(other.text)) >= _MIN_SHARED * len(stems)
         ]
         text = " ".join(sentence.split())
         statement = Statement(text, (self._run.evidence.get_handle(passage),), "stated")
