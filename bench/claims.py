@@ -3,6 +3,7 @@
     python -m bench.claims                  all tables, as Markdown on standard output
     python -m bench.claims drafts scifact   some of them: held-out, scifact, drafts, corruptions, speed
     python -m bench.claims fit              fit the reader's two thresholds on the development part and store them
+    python -m bench.claims whole --model M  the drafts again, checked as wholes by a language model
 
 Everything is judged by ``judge_claim`` with the checker that the product uses, and nothing here needs a network. A text counts
 as passed when every claim of it is supported. Balanced accuracy is the mean of the share of true claims passed and of the share
@@ -11,6 +12,7 @@ of false ones not passed. The data are in the folder ``shared/data`` beside the 
 - held-out: rows of ``claims-train`` whose passage hashes to the test part, by source and by kind of falsehood;
 - scifact: claim–abstract pairs whose claim is in no training file;
 - drafts: a strong writer's labelled sentences, each against its cited passages with the run's other evidence; never trained on;
+- whole: the same sentences in drafts of true and false ones, never one beside its own twin, judged in one call each;
 - corruptions: sentences of passages, untouched and made false by rules (``bench.corruptions``).
 """
 
@@ -28,12 +30,15 @@ from heapq import nlargest
 from pathlib import Path
 
 from bench.corruptions import KINDS, generate_corruptions, load_passages
-from suffice import claims
+from suffice import claims, settings
 from suffice.claims.checker import default_checker, select_text
 from suffice.claims.figures import find_missing_figure
 from suffice.claims.split import extract_claims
 from suffice.claims.verdict import judge_claim
+from suffice.claims.whole import check_draft
+from suffice.models.choose import choose_model
 from suffice.models.reader import get_reader
+from suffice.prompts.judging import CheckDraft, CheckDraftResponse
 from suffice.text.entities import content_stems
 from suffice.types import Passage, Place
 
@@ -63,6 +68,10 @@ class Case:
     kind: str = ""
     others: tuple[Passage, ...] = ()
     label: str = ""
+
+    @property
+    def handles(self) -> tuple[str, ...]:
+        return tuple(passage.id for passage in self.cited)
 
 
 def load_rows(data: Path, part: str, each: int) -> Iterator[Case]:
@@ -182,8 +191,7 @@ def describe_scifact(data: Path) -> str:
     return f"{len(judged)} pairs, balanced accuracy {show(balance(judged))}.\n\n{head}"
 
 
-def describe_drafts(data: Path) -> str:
-    judged = judge_all(load_drafts(data))
+def describe_drafts(judged: Sequence[tuple[Case, str]]) -> str:
     stated = [row for row in judged if row[0].source in ("stated", "joined")]
     twins = [row for row in judged if row[0].source == "corrupted"]
     refused = sum(verdict != "supported" for _, verdict in stated)
@@ -202,6 +210,43 @@ def describe_drafts(data: Path) -> str:
         f"{passed} of {len(twins)}.**\n\n{table(['label', 'sentences', *verdicts], by_label)}\n\n"
         f"{table(['false twins', 'sentences', 'judged supported'], by_kind)}"
     )
+
+
+def judge_whole(data: Path, model_name: str) -> list[tuple[Case, str]]:
+    """Let a model judge drafts in which every other sentence with a false twin is replaced by it, then those with the rest."""
+    rows = list(_read_rows(data / "strong-drafts" / "drafts.jsonl"))
+    drafts: dict[tuple[str, int], list[Case]] = {}
+    counts: Counter[tuple[str, int]] = Counter()
+    for row, case in zip(rows, load_drafts(data), strict=True):
+        of = (
+            row["run"],
+            row.get("of") or row["n"],
+        )  # A sentence is in the draft of its number, its twins in the next ones.
+        drafts.setdefault((row["run"], (of[1] + counts[of]) % 3), []).append(case)
+        counts[of] += 1
+
+    async def judge_each() -> list[tuple[Case, str]]:
+        model = choose_model(model_name, settings.load(), print)(None)
+
+        async def ask(prompt: CheckDraft) -> CheckDraftResponse:
+            return (await model(prompt)).answer
+
+        judged: list[tuple[Case, str]] = []
+        for (run, _), cases in drafts.items():
+            cases.sort(key=lambda case: hashlib.md5(case.text.encode()).digest())
+            passages = {passage.id: passage for case in cases for passage in case.cited}
+            others = {
+                row["id"]: _to_passage(row)
+                for row in _read_rows(data / "strong-drafts" / "evidence.jsonl")
+                if row["run"] == run
+            }
+            verdicts = await check_draft(cases, passages, ask, 60_000, others)
+            judged += [
+                (case, verdict.support if verdict else "unknown") for case, verdict in zip(cases, verdicts, strict=True)
+            ]
+        return judged
+
+    return asyncio.run(judge_each())
 
 
 def _count(judged: Sequence[tuple[Case, str]], verdicts: Sequence[str]) -> Iterator[int]:
@@ -296,10 +341,11 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--each", type=int, default=40, help="claims of each source of the held-out part")
+    parser.add_argument("--model", help="the language model of the table whole, as for 'suffice check'")
     parser.add_argument("--sentences", type=int, default=300, help="sentences that are corrupted")
     given = parser.parse_args()
     tables: dict[str, Callable[[], str]] = {
-        "drafts": lambda: describe_drafts(given.data),
+        "drafts": lambda: describe_drafts(judge_all(load_drafts(given.data))),
         "scifact": lambda: describe_scifact(given.data),
         "corruptions": lambda: describe_corruptions(given.data, given.sentences),
         "held-out": lambda: describe_held_out(given.data, given.each),
@@ -308,6 +354,8 @@ def main() -> None:
     if given.tables == ["fit"]:
         print(fit(given.data, given.each))
         return
+    if given.model:
+        tables["whole"] = lambda: describe_drafts(judge_whole(given.data, given.model))
     if unknown := set(given.tables) - set(tables):
         parser.error(f"no table {', '.join(sorted(unknown))}; there are: {', '.join(tables)}")
     for name in given.tables or tables:
