@@ -83,6 +83,14 @@ def test_a_small_models_answer_is_one_sentence():
     assert (written.answer, written.summary, written.short_answer) == (*["Kolbe built the mill [1]."] * 2, "Kolbe")
 
 
+def test_a_source_before_the_sentence_goes_behind_it():
+    assert AnswerSentence.parse("Answer: [1][2] Kolbe built the mill.").answer == "Kolbe built the mill. [1][2]"
+
+
+def test_a_question_is_no_answer():
+    assert AnswerSentence.parse("Answer: [1] Who built the mill?\nShort answer: the mill").answer == ""
+
+
 def test_a_heading_that_states_the_answer_is_checked_like_a_sentence():
     assert parse_markdown_answer("### Answer: Kolbe built the mill [1].\n\nIt is old [2].").answer.startswith(
         "Kolbe built"

@@ -134,10 +134,12 @@ class AnswerSentence(Prompt[SynthesisResponse]):
 
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:
-        """Keep the first sentence and the short answer. A sentence that says that there is no answer is none."""
+        """Keep the first sentence and the short answer. A question or "the sources do not say" is not an answer."""
         written = parse_markdown_answer(text)
         sentence = _LINE_LABEL.sub("", written.summary)
-        if not sentence or is_non_answer(sentence):
+        after = skip_citations(sentence)  # A source that is named before the sentence goes behind it.
+        sentence = " ".join(filter(None, (sentence[after:].strip(), sentence[:after].strip())))
+        if not sentence or strip_citations(sentence).rstrip().endswith("?") or is_non_answer(sentence):
             return SynthesisResponse("", sufficiency="no", raw=text)
         return SynthesisResponse(sentence, sentence, short_answer=written.short_answer, raw=text)
 
