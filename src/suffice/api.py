@@ -213,6 +213,7 @@ async def prepare_run(
     # Without a language model many sentences are compared, for which the static vectors are fast enough.
     model = make_model(None if embed is None else embed_static)
     profile = make_profile(model, config.models.writer, config.cache_dir, notify=notify)
+    await profile.load()
     breadth, ranked = await _read_breadth(asked, options, search, active)
     target = DEEP_TARGET if options.tier == "deep" else DEFAULT_TARGET
     gate = options.stop or (_is_worth_patience(task, model, profile, scope) and preset.patient_gate) or preset.gate
@@ -311,7 +312,7 @@ def _gathers_or_rewrites(skill: Skill) -> bool:
 
 def _is_worth_patience(task: str, model: Model, profile: ModelProfile, scope: SearchScope) -> bool:
     """Whether a question needs several steps and a round costs nothing but a search: no model call, no web."""
-    is_free = not is_language_model(model) or profile.style == "sentence"  # A small model only writes the answer.
+    is_free = not is_language_model(model) or profile.style != "prose"  # A small model only writes the answer.
     return is_free and not scope.web and asks_in_steps(task)
 
 

@@ -246,3 +246,20 @@ def test_dry_run_has_nothing_to_write(suffice: Callable, docs: Path) -> None:
     result = suffice("ask", QUESTION, "--docs", docs, "--dry-run", "--out", "report.md")
     assert result.status == 2
     assert "--dry-run" in result.err
+
+
+def test_a_model_that_fails_the_self_test_searches_as_long_as_none(
+    suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(body: dict) -> Say | str:
+        return "I cannot say." if role_of(body) == "self_test" else sensible(body)
+
+    def ask(*options: str) -> str:
+        question = "In which city was the man who built the Forth Bridge born?"
+        result = suffice("ask", question, "--docs", docs, "--alpha", "1", "--json", *options)
+        return json.loads(result.out)["stop"]["gate"]
+
+    with FakeLlm(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        first, second = ask(), ask()
+    assert first == second == ask("--model", "extractive")

@@ -425,7 +425,6 @@ class _Stages:
         run, profile = self.run, self.config.profile
         if not is_language_model(run.model):
             return
-        await profile.load()
         if profile.style is None and self.config.preset.adapts:
             await self._take_self_test()
         self._apply_style()
