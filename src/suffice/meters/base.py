@@ -65,15 +65,12 @@ class LiveRun(Protocol):
 
     def render_memory(self, max_tokens: int) -> tuple[Note, ...]:
         """Return what the memory holds in about ``max_tokens``."""
-        ...
 
     async def try_ask(self, prompt: "Prompt[A]") -> A | None:
         """Return the model's answer; ``None`` when it failed, which is recorded already."""
-        ...
 
     async def reflect(self) -> "ReflectionResponse | None":
         """Return the reflection on the rounds so far, asked for once a round; ``None`` when it failed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,6 @@ class Meter(Protocol):
 
     def read(self, view: RoundView) -> Readings:
         """Return the readings of this round. Called once a round, in order; a rejected round is always the last."""
-        ...
 
 
 @runtime_checkable
@@ -110,4 +106,3 @@ class ModelMeter(Protocol):
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         """Return the readings of this round. It is cancelled when the run's time is up; its readings are then unknown."""
-        ...
