@@ -52,16 +52,23 @@ class RoundView(Protocol):
 
 
 class LiveRun(Protocol):
-    """What a model meter may use of a running search."""
+    """What a model meter may use of a running search; a strategy may use more (``strategies.base.RunView``)."""
 
     @property
-    def task(self) -> str: ...
+    def task(self) -> str:
+        """The question."""
+
     @property
-    def open_questions(self) -> "OpenQuestions": ...
+    def open_questions(self) -> "OpenQuestions":
+        """The questions that must be answered first. A strategy may add questions and mark them as tried."""
+
     @property
-    def outline(self) -> "TopicOutline": ...
+    def outline(self) -> "TopicOutline":
+        """The topics of the answer, empty at first. Topics that a strategy adds are measured and become sections."""
+
     @property
-    def budget(self) -> "Budget": ...
+    def budget(self) -> "Budget":
+        """The bounds of the run and what is left of them."""
 
     def render_memory(self, max_tokens: int) -> tuple[Note, ...]:
         """Return what the memory holds in about ``max_tokens``."""

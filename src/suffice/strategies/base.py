@@ -5,32 +5,21 @@ A strategy decides; it does not search, judge or write. It sees the run only thr
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from suffice.memory.evidence import Evidence
-from suffice.memory.open_questions import OpenQuestions
-from suffice.prompts.base import Prompt
-from suffice.prompts.planning import PlanResponse, ReflectionResponse
-from suffice.state.budget import Budget
-from suffice.state.outline import TopicOutline
+from suffice.meters.base import LiveRun
+from suffice.prompts.planning import PlanResponse
 from suffice.state.survey import Survey
 from suffice.types import Embed, Failure, Hits, Note, Passage, Query, Round, RoundRecord
 
-A = TypeVar("A")
 
-
-class RunView(Protocol):
-    """What a strategy may use of a run; nothing else.
+class RunView(LiveRun, Protocol):
+    """What a strategy may use of a run: this and what a meter may use (``LiveRun``); nothing else.
 
     Everything is read only, except that a strategy may add to ``open_questions`` and ``outline``, and may call
     ``pin_passages``, ``show_notes`` and ``record_failure``.
     """
-
-    # -- the task ------------------------------------------------------------------------------------------------------
-
-    @property
-    def task(self) -> str:
-        """The question."""
 
     @property
     def seed(self) -> int:
@@ -39,10 +28,6 @@ class RunView(Protocol):
     @property
     def embed(self) -> Embed | None:
         """The embedding model, if there is one."""
-
-    @property
-    def budget(self) -> Budget:
-        """The bounds of the run and what is left of them."""
 
     # -- what happened so far ------------------------------------------------------------------------------------------
 
@@ -69,9 +54,6 @@ class RunView(Protocol):
     def render_notes(self) -> tuple[Note, ...]:
         """Return what a prompt should show of the evidence, cut to the prompt budget."""
 
-    def render_memory(self, max_tokens: int) -> tuple[Note, ...]:
-        """Return what the memory holds in about ``max_tokens``."""
-
     @property
     def shows_history(self) -> bool:
         """Whether an agent may see its own earlier steps; not if the memory replaces them."""
@@ -83,16 +65,8 @@ class RunView(Protocol):
     def is_faithful(self) -> bool:
         """Whether an agent gets no help: only its own queries are asked, also when they repeat themselves."""
 
-    # -- asking the model ----------------------------------------------------------------------------------------------
-
-    async def try_ask(self, prompt: Prompt[A]) -> A | None:
-        """Return the model's answer; ``None`` when it failed, which is recorded already."""
-
     async def plan(self) -> PlanResponse:
         """Return the plan, which is asked for once. It has at least one query."""
-
-    async def reflect(self) -> ReflectionResponse | None:
-        """Return the reflection on the rounds so far, asked for once a round; ``None`` when it failed."""
 
     # -- choosing queries ----------------------------------------------------------------------------------------------
 
@@ -105,16 +79,8 @@ class RunView(Protocol):
     # -- what a strategy may set ---------------------------------------------------------------------------------------
 
     @property
-    def open_questions(self) -> OpenQuestions:
-        """The questions that must be answered first. A strategy may add questions and mark them as tried."""
-
-    @property
     def survey(self) -> Survey | None:
         """Everything in scope by relevance; ``None`` unless the run surveys it."""
-
-    @property
-    def outline(self) -> TopicOutline:
-        """The topics of the answer, empty at first. Topics that a strategy adds are measured and become sections."""
 
     def pin_passages(self, ids: Iterable[str]) -> None:
         """Put these passages first among those that the answer is written from."""
