@@ -22,7 +22,6 @@ from suffice.types import Readings
 
 _WORD = re.compile(r"[^\W_]+")
 _PARENTHETICAL = re.compile(r"(?<!\s)\s*+\([^()]*+\)")
-_NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _POSSESSIVE = re.compile(r"['’]s\b")
 # Stop words, and words that ask or count: evidence does not have to repeat them.
 _IGNORED_WORDS = STOP_WORDS | frozenset(
@@ -79,12 +78,11 @@ class WorthMeter:
                 self._add_hit(hit)
         total = len(self._bit_by_key)
         known = total > 0 and self._with_text > self._without_text
-        all_bits = (1 << total) - 1
+        missing_names = float((self._names_mask & ~self._covered_mask).bit_count())
+        missing_words = float(total - self._covered_mask.bit_count())
         return {
-            "worth.missing_names": _count_bits(self._names_mask & ~self._covered_mask)
-            if known and self._names_mask
-            else None,
-            "worth.missing_words": _count_bits(all_bits & ~self._covered_mask) if known else None,
+            "worth.missing_names": missing_names if known and self._names_mask else None,
+            "worth.missing_words": missing_words if known else None,
             "worth.pair_cover": self._best_linked / total if known else None,
             "worth.second_adds": max(0, self._best_two - self._best_one) / total if known else None,
             "worth.standout": self._measure_standout(view),
@@ -142,12 +140,8 @@ def _tokenize(text: str) -> list[str]:
 def _fold_accents(text: str) -> str:
     """Return the text without accents and possessive endings."""
     if not text.isascii():
-        text = _NON_ASCII.sub(_drop_accent, unicodedata.normalize("NFKD", text))
+        text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     return _POSSESSIVE.sub(" ", text)
-
-
-def _drop_accent(match: re.Match[str]) -> str:
-    return "" if unicodedata.combining(match[0]) else match[0]
 
 
 def _stem_word(word: str) -> str:
@@ -155,7 +149,3 @@ def _stem_word(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]
     return word[:_STEM_LENGTH]
-
-
-def _count_bits(bits: int) -> float:
-    return float(bits.bit_count())
