@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from round_views import Hit, RoundView
 
 from suffice.meters import build_meters
-from suffice.meters.worth import _PARENTHETICAL, _WORD, _fold_accents, _tokenize_hit
 
 
 def read(question, *rounds):
@@ -136,11 +135,3 @@ def test_incremental_readings_equal_a_recomputation_from_scratch(rounds):
         assert now["missing_words"] == len(wanted - set().union(*covers))
         assert now["second_adds"] == pytest.approx(max(0, two - one) / 6)
         assert now["pair_cover"] == pytest.approx(max(linked, default=0) / 6)
-
-
-@given(st.text(st.characters(max_codepoint=0x17F), max_size=60), st.text("ab's’_é 1-", max_size=60))
-def test_cached_tokens_equal_folded_words(title, text):
-    words, distinct, name = _tokenize_hit(title, text)
-    assert distinct == set(words)
-    assert list(words) == _WORD.findall(_fold_accents(f"{title} {text}").lower())
-    assert list(name) == _WORD.findall(_fold_accents(_PARENTHETICAL.sub("", title)).lower())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from suffice.models.retry import MAX_ATTEMPTS, CallError, get_retry_delay, retry_attempts
+from suffice.models.retry import MAX_ATTEMPTS, Attempts, CallError, get_retry_delay
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -33,7 +33,7 @@ def test_every_failed_attempt_is_reported_and_the_last_error_raised(retryable: b
     reported: list[tuple[int, bool]] = []
     with pytest.raises(CallError, match=f"fault {attempts}"):  # noqa: PT012
         for number, attempt in enumerate(
-            retry_attempts(lambda error, delay: reported.append((error.attempt, delay is not None))), 1
+            Attempts(lambda error, delay: reported.append((error.attempt, delay is not None))), 1
         ):
             with attempt:
                 raise CallError(f"fault {number}", retryable=retryable)
@@ -43,7 +43,7 @@ def test_every_failed_attempt_is_reported_and_the_last_error_raised(retryable: b
 def test_other_errors_are_raised_at_once() -> None:
     calls = 0
     with pytest.raises(KeyError):  # noqa: PT012
-        for attempt in retry_attempts(lambda error, delay: None):
+        for attempt in Attempts(lambda error, delay: None):
             with attempt:
                 calls += 1
                 raise KeyError("not a call error")
@@ -57,7 +57,7 @@ def test_the_retry_hooks_of_the_host_program_are_left_alone(capfd: pytest.Captur
     stamina.instrumentation.set_on_retry_hooks([seen.append])
     try:
         with pytest.raises(CallError):  # noqa: PT012
-            for attempt in retry_attempts(lambda error, delay: None):
+            for attempt in Attempts(lambda error, delay: None):
                 with attempt:
                     raise CallError("busy", retryable=True)
         assert seen == []

@@ -24,7 +24,7 @@ CLASSES = sorted(
         kind
         for module in MODULES
         for kind in vars(module).values()
-        if isinstance(kind, type) and issubclass(kind, Prompt) and kind is not Prompt
+        if isinstance(kind, type) and issubclass(kind, Prompt) and hasattr(kind, "role")
     },
     key=lambda kind: kind.role,
 )

@@ -94,7 +94,7 @@ def find_code_lines(text):
 
 def check_fixes(text, supports):
     """Assert that fixing keeps every sentence that is to be kept, byte for byte and in order, and adds nothing."""
-    claims = list(extract_claims(text, skip_asides=False))
+    claims = list(extract_claims(text))
     verdicts = [ClaimVerdict(claim, next(supports)) for claim in claims]
     fixed = apply_fixes(text, list(zip(claims, verdicts, strict=True)))
     note(f"{text!r} became {fixed.text!r}")

@@ -1,6 +1,7 @@
 """Strategies and interventions use a run only through ``RunView``."""
 
 import ast
+import inspect
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ USERS = [
 
 
 def members(protocol: type) -> set[str]:
-    return {name for name in vars(protocol) if not name.startswith("_")}
+    return {name for kind in protocol.__mro__ for name in vars(kind) if not name.startswith("_")}
 
 
 def is_run(node: ast.expr) -> bool:
@@ -59,5 +60,5 @@ def test_every_member_of_the_view_is_used_and_documented() -> None:
     }
     assert names | {"embed"} == members(RunView), "``embed`` is there for plug-ins"
     for name in members(RunView):
-        member = vars(RunView)[name]
+        member = inspect.getattr_static(RunView, name)
         assert (member.fget if isinstance(member, property) else member).__doc__, name

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import ModelError
-from suffice.memory.evidence import Evidence
 from suffice.prompts.agents import MemGPTStepResponse
-from suffice.strategies.memgpt import MAX_CALLS, MAX_CORE_CHARS, PAGE_SIZE, CoreMemory, MemGPTStrategy, search_evidence
+from suffice.strategies.memgpt import MAX_CALLS, MAX_CORE_CHARS, CoreMemory, MemGPTStrategy, search_passages
 from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Usage
 
@@ -76,13 +75,10 @@ def test_recall_pages_through_the_evidence(play):
     assert played.prompts[4].page == (), "a page is put away when a search begins"
 
 
-def test_a_page_has_five_passages():
-    evidence = Evidence()
-    for number in range(12):
-        evidence.add(make_passage(f"p{number}", f"Halloran fact {number}. " + "long " * 500))
-    found = search_evidence(evidence, "Halloran")
-    assert len(found) == 12
-    assert sum(len(note.text) for note in found[:PAGE_SIZE]) <= 3_000
+def test_passages_that_share_more_words_come_first():
+    works, river = make_passage("1", "Halloran Works."), make_passage("2", "The river.")
+    bridge = make_passage("3", "Halloran built a bridge.")
+    assert search_passages([river, works, bridge], "Halloran bridge") == [bridge, works]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text(max_size=900), st.text(max_size=900)), max_size=12))

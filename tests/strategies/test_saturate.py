@@ -122,8 +122,8 @@ def test_without_a_plan_the_task_is_asked():
     assert rounds[:2] == [(TASK,), ("more",)]
 
 
-def test_subtasks_complete_a_short_plan_except_assembly():
-    plan = PlanResponse((PlannedQuery("one"),), subtasks=("Combine the findings", "history of the bridge"))
+def test_subtasks_complete_a_short_plan():
+    plan = PlanResponse((PlannedQuery("one"),), subtasks=("history of the bridge",))
     rounds, _, _ = ran(scripted(ProposeQueryResponse("gap"), plan=plan), FixtureSearch(default=fresh(0)))
     assert rounds[:2] == [("one",), ("history of the bridge",)]
 

@@ -46,14 +46,6 @@ def count_claims(text: bytes) -> int:
     return sum(bool(strip_claim_markup(claim.text)) for claim in extract_claims(text.decode("utf-8")))
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A claim as the language model gets it: its words, and handles of the passages found for it."""
-
-    text: str
-    handles: tuple[str, ...]
-
-
 @dataclass
 class TextAudit:
     """The claims of one text and the sources quoted for them."""
@@ -118,18 +110,18 @@ class TextAudit:
         assert self.ask is not None
         handles: dict[str, str] = {}
         passages: dict[str, Passage] = {}
-        asked: dict[int, _Asked] = {}
+        asked: dict[int, ClaimText] = {}  # With the handles of the passages found for them.
         for number, claim in enumerate(self.claim_texts):
             cited, hits = await self._find_passages(claim)
-            for passage in (cited or hits)[:PASSAGES_FOR_MODEL]:
-                handle = handles.setdefault(passage.id, f"[{len(handles) + 1}]")
-                passages[handle] = passage
-                known = asked[number].handles if number in asked else ()
-                asked[number] = _Asked(strip_claim_markup(claim.text), (*known, handle))
+            found = (cited or hits)[:PASSAGES_FOR_MODEL]
+            own = {handles.setdefault(one.id, f"[{len(handles) + 1}]"): one for one in found}
+            passages |= own
+            if own:
+                asked[number] = replace(claim, text=strip_claim_markup(claim.text), handles=tuple(own))
         checked = await check_draft(list(asked.values()), passages, self.ask, MODEL_PROMPT_TOKENS)
-        found = dict(zip(asked, checked, strict=True))
+        verdicts = dict(zip(asked, checked, strict=True))
         return [
-            None if (verdict := found.get(number)) is None else verdict.about(claim)
+            None if (verdict := verdicts.get(number)) is None else verdict.about(claim)
             for number, claim in enumerate(self.claim_texts)
         ]
 

@@ -33,7 +33,6 @@ class ClaimReader(Protocol):
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[float64]":
         """Return P(supported), P(contradicted), P(not enough) of each pair, one row each."""
-        ...
 
 
 class Checker:

@@ -42,13 +42,10 @@ class ClaimText:
     """The handles that the sentence cites."""
 
 
-def extract_claims(markdown: str, skip_asides: bool = True) -> Iterator[ClaimText]:
-    """Yield the claims of a text in reading order.
-
-    ``skip_asides`` leaves out sections that make no claims, such as a list of sources.
-    """
+def extract_claims(markdown: str) -> Iterator[ClaimText]:
+    """Yield the claims of a text in reading order. Sections that make none, such as a list of sources, are left out."""
     quotations = _find_quotations(markdown)
-    for start, end in find_prose_blocks(markdown, skip_asides):
+    for start, end in find_prose_blocks(markdown):
         handles = next((cited for first, last, cited in quotations if first <= start < last), ())
         yield from _extract_block_claims(markdown[start:end], start, handles)
 

@@ -8,7 +8,7 @@ noticing a run that goes in circles.
 """
 
 from collections.abc import Sequence
-from math import ceil, log, log1p
+from functools import reduce
 
 from suffice.gates.base import Dial
 from suffice.gates.leaf import LeafGate
@@ -78,53 +78,43 @@ class exhaustion(LeafGate):
         super().__init__(j=j, u=u, p=p, window=window, smooth=smooth, d=d)
         self.j, self.u, self.p, self.smooth, self.d = j, u, int(p), smooth, d
         self.overlap = "overlap.jaccard" if window == 5 else f"overlap.jaccard@{int(window)}"
-        self.needs = frozenset({self.overlap, "overlap.upr", *(() if d is None else ("belief.difference",))})
+        self.thresholds = {self.overlap: j, "overlap.upr": u, **({} if d is None else {"belief.difference": d})}
+        self.needs = frozenset(self.thresholds)
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         if not readings:
             return self.abstain("overlap.upr", self.u)
-        # For each of the last p rounds; unknown when a search failed or there is no belief to compare.
-        stagnated = [self._is_stagnated(readings, back) for back in range(min(self.p, len(readings)))]
-        j, u = self._read_value(self.overlap, readings, 0), self._read_value("overlap.upr", readings, 0)
-        signals = {self.overlap: (j, self.j), "overlap.upr": (u, self.u)}
-        if self.d is not None:
-            signals["belief.difference"] = (self._read_value("belief.difference", readings, 0), self.d)
+        lengths = range(len(readings), max(0, len(readings) - self.p), -1)
+        stagnated = [self._is_stagnated(readings[:length]) for length in lengths]
+        signals = {name: (self._read_value(name, readings), at) for name, at in self.thresholds.items()}
         if False in stagnated or len(stagnated) < self.p:
             return self.make_verdict(False, because="the search is not going in circles", signals=signals)
         if None in stagnated:
-            because = (
-                "the overlap or the belief's difference is unknown"
-                if self.d is not None
-                else ("a search failed, so the overlap is unknown")
-            )
+            because = "a search failed or there is no belief to compare, so that circles cannot be told"
             return self.make_verdict(None, because=because, signals=signals)
-        numbers = f"J {j:.2f} ≥ {self.j:g}, new share {u:.2f} ≤ {self.u:g}"
+        numbers = (
+            f"J {signals[self.overlap][0]:.2f} ≥ {self.j:g}, new share {signals['overlap.upr'][0]:.2f} ≤ {self.u:g}"
+        )
         because = f"similar queries returned passages already seen for {self.p} rounds ({numbers})"
         return self.make_verdict(True, "exhausted", because, signals)
 
-    def _is_stagnated(self, readings: Sequence[Readings], back: int) -> bool | None:
-        j, u = self._read_value(self.overlap, readings, back), self._read_value("overlap.upr", readings, back)
-        conditions = [None if j is None else j >= self.j, None if u is None else u <= self.u]
-        if self.d is not None:
-            difference = self._read_value("belief.difference", readings, back)
-            conditions.append(None if difference is None else difference <= self.d)
-        return None if None in conditions else all(conditions)
-
-    def _read_value(self, name: str, readings: Sequence[Readings], back: int) -> float | None:
-        last = len(readings) - 1 - back
-        if self.smooth is None:
-            return readings[last].get(name)
-        # Weights fall geometrically: rounds further back than this weigh less than a thousandth.
-        # The minimum comes first: for a tiny weight the quotient is infinite.
-        depth = last + 1 if self.smooth == 1 else ceil(min(last + 1, log(1e-3) / log1p(-self.smooth) + 1))
-        values = [readings[last - i].get(name) for i in range(depth)]
-        known = [value for value in reversed(values) if value is not None]
-        if not known or values[0] is None:
+    def _is_stagnated(self, readings: Sequence[Readings]) -> bool | None:
+        """Return whether the last round brought nothing new; unknown if one of its readings is."""
+        values = {name: self._read_value(name, readings) for name in self.thresholds}
+        known = {name: value for name, value in values.items() if value is not None}
+        if len(known) < len(values):
             return None
-        average = known[0]
-        for value in known[1:]:
-            average = self.smooth * value + (1 - self.smooth) * average
-        return average
+        return all(
+            value >= self.j if name == self.overlap else value <= self.thresholds[name] for name, value in known.items()
+        )
+
+    def _read_value(self, name: str, readings: Sequence[Readings]) -> float | None:
+        last = readings[-1].get(name)
+        if self.smooth is None or last is None:
+            return last
+        weight = self.smooth
+        known = [value for round in readings if (value := round.get(name)) is not None]
+        return reduce(lambda average, value: weight * value + (1 - weight) * average, known)
 
 
 class gain(LeafGate):

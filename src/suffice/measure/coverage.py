@@ -38,11 +38,7 @@ class CoverageTracker:
         """Add topics. The coverage of the existing ones does not change."""
         import numpy
 
-        if self.topics is None:
-            self.set_topics(topics)
-            return
-        self.topics = numpy.concatenate([self.topics, topics])
-        self.values = numpy.concatenate([self.values, self._max_similarities(topics, self.chunks)])
+        self.set_topics(topics if self.topics is None else numpy.concatenate([self.topics, topics]))
 
     def add_chunks(self, chunks: "numpy.ndarray") -> float:
         """Add chunks and return the information gain I = ‖c(k) − c(k−1)‖₂."""

@@ -22,7 +22,6 @@ _NOTE_OVERHEAD_TOKENS = 4  # A note's handle and fence.
 class ModelCaller(Protocol):
     async def __call__(self, prompt: Prompt[A]) -> A | None:
         """Return the model's answer; ``None`` when the call failed. The failure is logged by then."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +62,9 @@ class Memory(Protocol):
 
     async def update(self, round: Round) -> None:
         """Take in an accepted round. Rejected rounds are not passed to a memory."""
-        ...
 
     def render(self, budget: int) -> tuple[Note, ...]:
         """Return what is known, oldest first, in about ``budget`` tokens at most. The cost depends on ``budget`` only."""
-        ...
 
 
 class ModelMemory:

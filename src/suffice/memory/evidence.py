@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from suffice.types import Passage
+from suffice.types import Note, Passage
 
 
 class Evidence:
@@ -21,6 +21,11 @@ class Evidence:
 
     def get_handle(self, passage: Passage) -> str:
         return self._handles[passage.id]
+
+    def make_note(self, passage: Passage, text: str | None = None) -> Note:
+        """Return a passage as a note with its handle, or only this part of its text."""
+        shown = passage.text if text is None else text
+        return Note(shown, (self.get_handle(passage),), passage.title, passage.kind, shown == passage.text)
 
     def find_passage(self, handle: str) -> Passage | None:
         """Return the passage with this handle; ``None`` for an unknown handle."""

@@ -71,8 +71,7 @@ def build_observation(round: Round, evidence: Evidence) -> tuple[Note, ...]:
             break
         text = passage.text[: min(MAX_PASSAGE_CHARS, left)]
         left -= len(text)
-        whole = len(text) == len(passage.text)
-        notes.append(Note(text, (evidence.get_handle(passage),), passage.title, passage.kind, whole))
+        notes.append(evidence.make_note(passage, text))
     return tuple(notes)
 
 

@@ -40,10 +40,8 @@ class OpenQuestions:
         """
         text = " ".join(question.split())[:MAX_QUESTION_CHARS]
         key = tuple(tokenize(text))
-        if again and key in self._known and key not in self._open and len(self._open) < MAX_OPEN:
-            self._open[key] = text
-            return True
-        if not key or key in self._known or len(self._open) >= MAX_OPEN or len(self._known) >= MAX_TOTAL:
+        is_refused = not again if key in self._known else len(self._known) >= MAX_TOTAL
+        if not key or key in self._open or is_refused or len(self._open) >= MAX_OPEN:
             return False
         self._known.add(key)
         self._open[key] = text

@@ -21,7 +21,7 @@ class TrajectoryMemory:
 
     async def update(self, round: Round) -> None:
         for passage in round.new:
-            note = Note(passage.text, (self._evidence.get_handle(passage),), passage.title, passage.kind)
+            note = self._evidence.make_note(passage)
             summary = one_line_summary(passage.text, passage.kind, self._task_stems)
             short_note = replace(note, text=summary, whole=False)
             self._notes.append((note, count_note_tokens(note)))

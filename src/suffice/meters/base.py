@@ -52,28 +52,32 @@ class RoundView(Protocol):
 
 
 class LiveRun(Protocol):
-    """What a model meter may use of a running search."""
+    """What a model meter may use of a running search; a strategy may use more (``strategies.base.RunView``)."""
 
     @property
-    def task(self) -> str: ...
+    def task(self) -> str:
+        """The question."""
+
     @property
-    def open_questions(self) -> "OpenQuestions": ...
+    def open_questions(self) -> "OpenQuestions":
+        """The questions that must be answered first. A strategy may add questions and mark them as tried."""
+
     @property
-    def outline(self) -> "TopicOutline": ...
+    def outline(self) -> "TopicOutline":
+        """The topics of the answer, empty at first. Topics that a strategy adds are measured and become sections."""
+
     @property
-    def budget(self) -> "Budget": ...
+    def budget(self) -> "Budget":
+        """The bounds of the run and what is left of them."""
 
     def render_memory(self, max_tokens: int) -> tuple[Note, ...]:
         """Return what the memory holds in about ``max_tokens``."""
-        ...
 
     async def try_ask(self, prompt: "Prompt[A]") -> A | None:
         """Return the model's answer; ``None`` when it failed, which is recorded already."""
-        ...
 
     async def reflect(self) -> "ReflectionResponse | None":
         """Return the reflection on the rounds so far, asked for once a round; ``None`` when it failed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,6 @@ class Meter(Protocol):
 
     def read(self, view: RoundView) -> Readings:
         """Return the readings of this round. Called once a round, in order; a rejected round is always the last."""
-        ...
 
 
 @runtime_checkable
@@ -110,4 +113,3 @@ class ModelMeter(Protocol):
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         """Return the readings of this round. It is cancelled when the run's time is up; its readings are then unknown."""
-        ...

@@ -49,11 +49,9 @@ class Model(Protocol):
     @property
     def local(self) -> bool:
         """Whether it runs on this machine: no text leaves it, and it may be slow."""
-        ...
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         """Return the response, of type ``prompt.response_type``; raise ``ModelError`` when there is none."""
-        ...
 
 
 def is_language_model(model: Model) -> bool:

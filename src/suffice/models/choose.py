@@ -239,7 +239,7 @@ class _ModelChooser:
             )
         return tokens
 
-    def _find_price(self, endpoint: Endpoint) -> prices.TokenPrice | prices.CatalogPrice | None:
+    def _find_price(self, endpoint: Endpoint) -> prices.Price | None:
         user_prices = prices.load_user_prices(self.config.models.prices)
         if endpoint.name in user_prices:
             return user_prices[endpoint.name]

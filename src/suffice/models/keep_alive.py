@@ -7,6 +7,7 @@ The value set there holds for the calls that follow, because those do not set on
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from statistics import quantiles
 from typing import Any, TypeVar
 
 from suffice.errors import InputError
@@ -85,7 +86,8 @@ def estimate_keep_alive(
     if len(chosen) < MIN_RUNS:
         known = next((SKILL_SECONDS[skill] for skill in skills if skill in SKILL_SECONDS), None)
         return known or round(DEFAULT_SECONDS * (DEEP_FACTOR if "deep" in skills else 1.0))
-    return max(1, round(_p90(sorted(float(run["seconds"]) for run in chosen)) * SAFETY_FACTOR))
+    p90: float = quantiles((run["seconds"] for run in chosen), n=10, method="inclusive")[-1]
+    return max(1, round(p90 * SAFETY_FACTOR))
 
 
 def parse_keep_alive(text: str) -> str | float:
@@ -103,11 +105,3 @@ def parse_keep_alive(text: str) -> str | float:
 def _has_duration(run: Mapping[str, Any]) -> bool:
     seconds = run.get("seconds")
     return isinstance(seconds, int | float) and seconds > 0
-
-
-def _p90(ordered: Sequence[float]) -> float:
-    """Return the 90th percentile, interpolated between the two nearest values."""
-    position = 0.9 * (len(ordered) - 1)
-    below = int(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (position - below) * (ordered[above] - ordered[below])

@@ -7,21 +7,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from suffice.errors import InputError
 from suffice.models.base import Model
 from suffice.models.capability import find_model
 
 MILLION = 1_000_000
-
-
-class Pricing(Protocol):
-    """Knows the price of a call."""
-
-    def cost(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
-        """Return US dollars."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +44,9 @@ class CatalogPrice:
         return float(calc_price(usage, model_ref=self.model, provider_id=self.provider).total_price)
 
 
+Price = TokenPrice | CatalogPrice
+
+
 def load_user_prices(path: Path | None) -> Mapping[str, TokenPrice]:
     """Return the user's prices: a TOML file of ``["PROVIDER:NAME"]`` tables with ``input`` and ``output``."""
     if path is None:
@@ -80,7 +74,7 @@ def find_catalog_price(provider: str, model: str) -> CatalogPrice | None:
     return CatalogPrice(provider, model, found.context_window)
 
 
-def find_price(model: Model, role: str) -> Pricing | None:
+def find_price(model: Model, role: str) -> Price | None:
     """Return the price of the model that answers a role, also behind wrappers and routers; ``None`` when it is unknown."""
-    price: Pricing | None = getattr(find_model(model, role), "price", None)
+    price: Price | None = getattr(find_model(model, role), "price", None)
     return price

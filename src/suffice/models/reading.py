@@ -25,7 +25,6 @@ class PassageReader(Protocol):
 
     def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the answer span of each passage, in order."""
-        ...
 
 
 class RememberingReader:

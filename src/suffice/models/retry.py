@@ -37,17 +37,12 @@ def get_retry_delay(error: CallError) -> float | None:
     return error.retry_after if error.retry_after <= MAX_RETRY_AFTER else None
 
 
-def retry_attempts(on_failure: Callable[[CallError, float | None], None]) -> "Attempts":
-    """Return attempts to loop over, with ``for`` or ``async for``; each is a context manager around one call.
+class Attempts:
+    """The attempts of one call, to loop over with ``for`` or ``async for``; each is a context manager around one call.
 
     ``on_failure`` receives every failed attempt and the seconds until the next one, ``None`` when there is none. The error of
     the last attempt is raised.
     """
-    return Attempts(on_failure)
-
-
-class Attempts:
-    """The attempts of one call, by the policy of this module. Nothing outside of it can change or observe them."""
 
     def __init__(self, on_failure: Callable[[CallError, float | None], None]) -> None:
         self._on_failure = on_failure

@@ -69,11 +69,20 @@ class SynthesisResponse:
     """The text as the model wrote it."""
 
 
-@dataclass(frozen=True)
-class DraftAnswer(Prompt[SynthesisResponse]):
-    role = "draft"
+class WritingPrompt(Prompt[SynthesisResponse]):
+    """Base of the prompts whose response is an answer in Markdown."""
+
     response_type = SynthesisResponse
     output_format = "text"
+
+    @classmethod
+    def parse(cls, text: str) -> SynthesisResponse:
+        return parse_markdown_answer(text)
+
+
+@dataclass(frozen=True)
+class DraftAnswer(WritingPrompt):
+    role = "draft"
     temperature = 0.1
     omits_empty = True
     truncation_order = (("notes", "first"),)
@@ -96,34 +105,22 @@ class DraftAnswer(Prompt[SynthesisResponse]):
     max_tokens: int = 2000
     today: str = ""
 
-    @classmethod
-    def parse(cls, text: str) -> SynthesisResponse:
-        return parse_markdown_answer(text)
-
 
 @dataclass(frozen=True)
-class Rewrite(Prompt[SynthesisResponse]):
+class Rewrite(WritingPrompt):
     role = "rewrite"
-    response_type = SynthesisResponse
-    output_format = "text"
 
     task: str
     text: Note
     instruction: str
     max_tokens: int = 4000
 
-    @classmethod
-    def parse(cls, text: str) -> SynthesisResponse:
-        return parse_markdown_answer(text)
-
 
 @dataclass(frozen=True)
-class AnswerSentence(Prompt[SynthesisResponse]):
+class AnswerSentence(WritingPrompt):
     """There is no way out such as NONE: small models take it although the answer is there (docs/writing.md)."""
 
     role = "answer"
-    response_type = SynthesisResponse
-    output_format = "text"
     max_tokens = 160
     truncation_order = (("notes", "first"),)
 
@@ -173,10 +170,8 @@ class SelfTest(Prompt[SelfTestResponse]):
 
 
 @dataclass(frozen=True)
-class Revise(Prompt[SynthesisResponse]):
+class Revise(WritingPrompt):
     role = "revise"
-    response_type = SynthesisResponse
-    output_format = "text"
     temperature = 0.1
     omits_empty = True
     truncation_order = (("issues", "last"), ("notes", "first"))
@@ -189,10 +184,6 @@ class Revise(Prompt[SynthesisResponse]):
     lists: str = ""
     """The headings of lists that may follow the answer."""
     max_tokens: int = 2500
-
-    @classmethod
-    def parse(cls, text: str) -> SynthesisResponse:
-        return parse_markdown_answer(text)
 
 
 @dataclass(frozen=True, slots=True)

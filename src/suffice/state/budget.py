@@ -3,19 +3,12 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sized
-from typing import Protocol
 
-from suffice.types import Bounds, Usage
+from suffice.models.base import UsageTrackingModel
+from suffice.types import Bounds
 
 # Below this share of the token budget, evidence is shortened further. Value of the source system, see docs/sources.md.
 LOW_BUDGET_SHARE = 0.25
-
-
-class UsageSource(Protocol):
-    """Anything that adds up what model calls cost, such as ``UsageTrackingModel``."""
-
-    @property
-    def total(self) -> Usage: ...
 
 
 class Budget:
@@ -26,7 +19,7 @@ class Budget:
     """
 
     def __init__(
-        self, bounds: Bounds, usage: UsageSource, queries: Sized, clock: Callable[[], float] = time.monotonic
+        self, bounds: Bounds, usage: UsageTrackingModel, queries: Sized, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.bounds = bounds
         self.origins: Mapping[str, str] = {}

@@ -72,9 +72,10 @@ class TopicOutline:
         """Whether some topic has an answer that is not the topic itself, so that passages can be told apart by it."""
         return any(topic != answer for topic, answer in zip(self.topics, self.hypothetical_answers, strict=True))
 
-    def describe_coverage(self) -> dict[str, float]:
-        """Return how well each topic is covered, from 0 to 1."""
-        return {topic: round(float(value), 2) for topic, value in zip(self.topics, self._coverage.values, strict=True)}
+    def describe_coverage(self) -> str:
+        """Say how well each topic is covered, from 0 to 1."""
+        covered = zip(self.topics, self._coverage.values, strict=True)
+        return ", ".join(f"{topic!r}: {value:.2f}" for topic, value in covered)
 
     @property
     def passage_count(self) -> int:

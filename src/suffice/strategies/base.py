@@ -5,157 +5,97 @@ A strategy decides; it does not search, judge or write. It sees the run only thr
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from suffice.memory.evidence import Evidence
-from suffice.memory.open_questions import OpenQuestions
-from suffice.prompts.base import Prompt
-from suffice.prompts.planning import PlanResponse, ReflectionResponse
-from suffice.state.budget import Budget
-from suffice.state.outline import TopicOutline
+from suffice.meters.base import LiveRun
+from suffice.prompts.planning import PlanResponse
 from suffice.state.survey import Survey
 from suffice.types import Embed, Failure, Hits, Note, Passage, Query, Round, RoundRecord
 
-A = TypeVar("A")
 
-
-class RunView(Protocol):
-    """What a strategy may use of a run; nothing else.
+class RunView(LiveRun, Protocol):
+    """What a strategy may use of a run: this and what a meter may use (``LiveRun``); nothing else.
 
     Everything is read only, except that a strategy may add to ``open_questions`` and ``outline``, and may call
     ``pin_passages``, ``show_notes`` and ``record_failure``.
     """
 
-    # -- the task ------------------------------------------------------------------------------------------------------
-
-    @property
-    def task(self) -> str:
-        """The question."""
-        ...
-
     @property
     def seed(self) -> int:
         """The seed for everything random."""
-        ...
 
     @property
     def embed(self) -> Embed | None:
         """The embedding model, if there is one."""
-        ...
-
-    @property
-    def budget(self) -> Budget:
-        """The bounds of the run and what is left of them."""
-        ...
 
     # -- what happened so far ------------------------------------------------------------------------------------------
 
     @property
     def records(self) -> Sequence[RoundRecord]:
         """The rounds so far with their readings and verdicts; empty before the first round."""
-        ...
 
     @property
     def latest_round(self) -> Round | None:
         """The last accepted round with its passages."""
-        ...
 
     @property
     def asked_queries(self) -> Sequence[str]:
         """All queries asked so far."""
-        ...
 
     @property
     def recent_queries(self) -> tuple[str, ...]:
         """The latest queries, as many as a prompt should list."""
-        ...
 
     @property
     def evidence(self) -> Evidence:
         """All accepted passages."""
-        ...
 
     def render_notes(self) -> tuple[Note, ...]:
         """Return what a prompt should show of the evidence, cut to the prompt budget."""
-        ...
-
-    def render_memory(self, max_tokens: int) -> tuple[Note, ...]:
-        """Return what the memory holds in about ``max_tokens``."""
-        ...
 
     @property
     def shows_history(self) -> bool:
         """Whether an agent may see its own earlier steps; not if the memory replaces them."""
-        ...
 
     def describe_budget_left(self) -> str:
         """Say in one line how much may still be searched, for a prompt; empty without a bound."""
-        ...
 
     @property
     def is_faithful(self) -> bool:
         """Whether an agent gets no help: only its own queries are asked, also when they repeat themselves."""
-        ...
-
-    # -- asking the model ----------------------------------------------------------------------------------------------
-
-    async def try_ask(self, prompt: Prompt[A]) -> A | None:
-        """Return the model's answer; ``None`` when it failed, which is recorded already."""
-        ...
 
     async def plan(self) -> PlanResponse:
         """Return the plan, which is asked for once. It has at least one query."""
-        ...
-
-    async def reflect(self) -> ReflectionResponse | None:
-        """Return the reflection on the rounds so far, asked for once a round; ``None`` when it failed."""
-        ...
 
     # -- choosing queries ----------------------------------------------------------------------------------------------
 
     def filter_new_queries(self, queries: Sequence[Query]) -> list[Query]:
         """Return the queries that were not asked before, each once, and no more than the budget allows."""
-        ...
 
     def propose_follow_ups(self, limit: int) -> list[Query]:
         """Return queries that follow what was found, best first, without asking the model."""
-        ...
 
     # -- what a strategy may set ---------------------------------------------------------------------------------------
 
     @property
-    def open_questions(self) -> OpenQuestions:
-        """The questions that must be answered first. A strategy may add questions and mark them as tried."""
-        ...
-
-    @property
     def survey(self) -> Survey | None:
         """Everything in scope by relevance; ``None`` unless the run surveys it."""
-        ...
-
-    @property
-    def outline(self) -> TopicOutline:
-        """The topics of the answer, empty at first. Topics that a strategy adds are measured and become sections."""
-        ...
 
     def pin_passages(self, ids: Iterable[str]) -> None:
         """Put these passages first among those that the answer is written from."""
-        ...
 
     def show_notes(self, render: Callable[[], Sequence[Note]]) -> None:
         """Show further notes in the trace after each round. Call it once; ``render`` is called after every round."""
-        ...
 
     def record_failure(self, failure: Failure) -> None:
         """Add a failure to the error log."""
-        ...
 
 
 @runtime_checkable
 class Strategy(Protocol):
     async def propose(self, run: RunView) -> list[Query]:
         """Return the queries of the next round; an empty list ends the search."""
-        ...
 
 
 @runtime_checkable
@@ -167,7 +107,6 @@ class PassageSelector(Protocol):
 
     async def choose(self, run: RunView, unseen: Sequence[Hits]) -> list[Passage]:
         """Return the passages worth keeping, best first, out of those not seen before."""
-        ...
 
 
 def list_first_queries(task: str, plan: PlanResponse) -> list[Query]:

@@ -36,9 +36,13 @@ def propose_fallback(run: RunView) -> list[Query]:
 def list_visible_passages(run: RunView) -> list[Passage]:
     """Return the passages that an agent may look up: all accepted ones, or those of the latest round if the memory replaces
     the history."""
-    if run.shows_history or run.latest_round is None:
-        return list(run.evidence)
-    found = {passage.id: passage for passage in (*run.latest_round.raw, *run.latest_round.new)}
+    return list(run.evidence) if run.shows_history or run.latest_round is None else list_latest_passages(run)
+
+
+def list_latest_passages(run: RunView) -> list[Passage]:
+    """Return the accepted passages of the latest round, including those seen before."""
+    latest = run.latest_round
+    found = {} if latest is None else {passage.id: passage for passage in (*latest.raw, *latest.new)}
     return [passage for passage in found.values() if passage.id in run.evidence]
 
 

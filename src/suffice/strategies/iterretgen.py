@@ -9,8 +9,8 @@ preset runs four rounds.
 
 from suffice.prompts.agents import ShortAnswer
 from suffice.strategies.base import RunView
-from suffice.strategies.harness import can_ask, propose_fallback, propose_query
-from suffice.types import BELIEF_KIND, Note, Query
+from suffice.strategies.harness import can_ask, list_latest_passages, propose_fallback, propose_query
+from suffice.types import BELIEF_KIND, Query
 
 
 class IterRetGenStrategy:
@@ -18,20 +18,9 @@ class IterRetGenStrategy:
         if run.latest_round is None or not can_ask(run):
             return propose_fallback(run)
         belief = tuple(note for note in run.render_notes() if note.kind == BELIEF_KIND)
-        answer = await run.try_ask(ShortAnswer(run.task, (*belief, *render_latest_round(run))))
+        found = map(run.evidence.make_note, list_latest_passages(run))
+        answer = await run.try_ask(ShortAnswer(run.task, (*belief, *found)))
         text = "" if answer is None else answer.text.strip()
         if not text:
             return propose_fallback(run)
         return propose_query(run, f"{run.task} {text}", "the question with its last answer")
-
-
-def render_latest_round(run: RunView) -> tuple[Note, ...]:
-    """Return the passages of the latest round as notes, including those seen before."""
-    if run.latest_round is None:
-        return ()
-    passages = {passage.id: passage for passage in (*run.latest_round.raw, *run.latest_round.new)}
-    return tuple(
-        Note(passage.text, (run.evidence.get_handle(passage),), passage.title, passage.kind)
-        for passage in passages.values()
-        if passage.id in run.evidence
-    )

@@ -7,9 +7,8 @@ malformed, the model is asked again once with the reason; if it is malformed aga
 
 import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from suffice.memory.evidence import Evidence
 from suffice.prompts.agents import MemGPTStep, MemGPTStepResponse
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.strategies.base import RunView
@@ -100,8 +99,9 @@ class MemGPTStrategy:
         if answer.tool == "core_memory_replace":
             return self._core.replace(get_argument(answer, "old"), get_argument(answer, "new"))
         number = int(get_argument(answer, "page") or 1)
-        found = search_evidence(run.evidence, get_argument(answer, "query"), list_visible_passages(run))
-        self._page = found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+        found = search_passages(list_visible_passages(run), get_argument(answer, "query"))
+        page = found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+        self._page = tuple(run.evidence.make_note(one, one.text[: _MAX_PAGE_CHARS // PAGE_SIZE]) for one in page)
         return f"page {number} of {-(-len(found) // PAGE_SIZE)} for {get_argument(answer, 'query')!r}"
 
 
@@ -134,24 +134,12 @@ class CoreMemory:
         return outcome
 
 
-def search_evidence(evidence: Evidence, query: str, passages: Iterable[Passage] | None = None) -> tuple[Note, ...]:
-    """Return the accepted passages, or those given, that share words with the query, those that share most first."""
+def search_passages(passages: Sequence[Passage], query: str) -> list[Passage]:
+    """Return the passages that share words with the query, those that share most first."""
     words = set(content_words(query))
-    shared = [
-        (len(words & set(content_words(f"{passage.title} {passage.text}"))), passage)
-        for passage in (evidence if passages is None else passages)
-    ]
-    ranked = sorted((pair for pair in shared if pair[0]), key=lambda pair: -pair[0])
-    return tuple(
-        Note(
-            passage.text[: _MAX_PAGE_CHARS // PAGE_SIZE],
-            (evidence.get_handle(passage),),
-            passage.title,
-            passage.kind,
-            False,
-        )
-        for _, passage in ranked
-    )
+    shared = [len(words & set(content_words(f"{passage.title} {passage.text}"))) for passage in passages]
+    ranked = sorted(range(len(passages)), key=lambda i: -shared[i])
+    return [passages[i] for i in ranked if shared[i]]
 
 
 def get_argument(answer: MemGPTStepResponse, name: str) -> str:

@@ -6,7 +6,7 @@ may become a topic; after that the history of gains starts again. Source: docs/s
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from suffice.prompts.outline import DraftOutline, HypotheticalDocument, LabelCluster
 from suffice.prompts.planning import ProposeQuery
@@ -87,15 +87,11 @@ async def _propose_for_topic(run: RunView, topic: int) -> list[Query]:
     follow_ups = run.propose_follow_ups(3)
     known = run.render_memory(_KNOWN_TOKENS)
     leads = tuple(query.text for query in follow_ups)
-    covered = Note(_format_coverage(run.outline.describe_coverage()), (), "How well each topic is covered, from 0 to 1")
+    covered = Note(run.outline.describe_coverage(), (), "How well each topic is covered, from 0 to 1")
     left = run.describe_budget_left()
     gap = await run.try_ask(ProposeQuery(run.task, title, (covered, *known), run.recent_queries, leads, left))
     gap_query = [Query(gap.query, f"about {title!r}")] if gap is not None else []
     return run.filter_new_queries([*gap_query, Query(title, f"about {title!r}"), *follow_ups])[:1]
-
-
-def _format_coverage(coverage: Mapping[str, float]) -> str:
-    return ", ".join(f"{topic!r}: {value:.2f}" for topic, value in coverage.items())
 
 
 async def _draft_outline(run: RunView) -> None:

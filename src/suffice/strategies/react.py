@@ -114,7 +114,7 @@ def find_sentences(run: RunView, keyword: str) -> list[Note]:
     """
     keyword = keyword.lower()
     return [
-        Note(passage.text[start:end], (run.evidence.get_handle(passage),), passage.title, passage.kind, False)
+        run.evidence.make_note(passage, passage.text[start:end])
         for passage in list_visible_passages(run)
         if keyword in passage.text.lower()
         for start, end in quotable_spans(passage.text, passage.kind)

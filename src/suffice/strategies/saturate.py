@@ -5,8 +5,6 @@ after a deferred stop the strategy asks a broader form of the first query. It do
 queries with too little text. Bounds on rounds and queries still hold.
 """
 
-import re
-
 from suffice.prompts.planning import PlanResponse, ProposeQuery
 from suffice.strategies.base import RunView
 from suffice.types import Query
@@ -16,8 +14,6 @@ PLANNED_ROUNDS = 2
 # Characters of text that a report needs at least. Value of the source system, see docs/sources.md.
 QUALITY_FLOOR = 1800
 _KNOWN_TOKENS = 1000  # Tokens of memory that a gap query is derived from; a rolling memory fits whole.
-# A subtask that puts others together is not searched for.
-_ASSEMBLY_PATTERN = re.compile(r"\b(?:synthesi[sz]e|combine|merge|write|assemble|summari[sz]e)\b", re.IGNORECASE)
 _BROADER_TERMS = "overview background examples"
 
 
@@ -54,8 +50,7 @@ def _is_stop_deferred(run: RunView) -> bool:
 def _list_planned_queries(plan: PlanResponse) -> list[Query]:
     """Return the queries of the plan, then its subtasks."""
     queries = [Query(planned.query, planned.intent) for planned in plan.queries]
-    subtasks = [subtask for subtask in plan.subtasks if not _ASSEMBLY_PATTERN.search(subtask)]
-    return [*queries, *(Query(subtask, "a part of the task") for subtask in subtasks)]
+    return [*queries, *(Query(subtask, "a part of the task") for subtask in plan.subtasks)]
 
 
 def _build_gap_prompt(run: RunView, plan: PlanResponse) -> ProposeQuery:

@@ -60,8 +60,6 @@ class Description:
     is_open: bool
     is_subject: bool
     """Whether a verb of the question around it follows, so that an open one ends before the last word."""
-    head: str
-    """The noun that says what kind of thing it is."""
     question: str
     """The description as a question."""
 
@@ -101,7 +99,7 @@ def _add(found: dict[int, Description], text: str, match: re.Match[str], end: in
     words = re.sub(r"^(?:The|An?|This)\b", lambda article: article[0].lower(), text[start:end])
     asked = f"{'Who' if _PERSON.match(nouns[-1]) else 'What'} is {words}?"
     is_subject = bool(_BEFORE_SUBJECT.search(text, 0, start)) and not _ASKS_HOW.match(text[:start])
-    found[start] = Description(start, end, is_open, is_subject, nouns[-1], asked)
+    found[start] = Description(start, end, is_open, is_subject, asked)
 
 
 def _find_clause_end(text: str, start: int, stop: int) -> int:

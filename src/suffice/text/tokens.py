@@ -51,15 +51,9 @@ def normalize_phrase(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def tokenize_cached(text: str) -> tuple[str, ...]:
-    """Return the words of a text and cache them; for a round's passages, which every meter reads."""
-    return tuple(tokenize(text))
-
-
-@lru_cache(maxsize=1024)
 def word_set(text: str) -> frozenset[str]:
     """Return the distinct words of a text and cache them."""
-    return frozenset(tokenize_cached(text))
+    return frozenset(tokenize(text))
 
 
 def segment_unspaced(text: str) -> str:

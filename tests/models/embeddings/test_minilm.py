@@ -53,8 +53,8 @@ def test_an_unexpected_model_file_is_rejected(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_missing_model_file_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_bytes((minilm._FOLDER / "tokenizer.json").read_bytes())
-    monkeypatch.setattr(minilm, "_FOLDER", tmp_path)
+    (tmp_path / "tokenizer.json").write_bytes((minilm.FOLDER / "tokenizer.json").read_bytes())
+    monkeypatch.setattr(minilm, "FOLDER", tmp_path)
     with pytest.raises(ModelError, match="install suffice again"):
         MiniLM().embed(["a"])
 

@@ -75,14 +75,6 @@ def test_what_the_passage_does_not_have_belongs_to_the_question_around():
     assert steps == ["Who plays the wife of Emil Sorge in the film Dusk?"]
 
 
-def test_of_a_place_the_part_that_is_described_is_put_in():
-    task = "How large is the state where Velburg lies?"
-    notes = (Note("Velburg lies in Laaber County, Ohio.", (), "Velburg"),)
-    assert follow(task, {"What is the state where Velburg lies?": "Laaber County, Ohio"}, *notes) == [
-        "How large is Ohio?"
-    ]
-
-
 def test_a_name_of_the_question_is_no_step():
     assert follow(TASK, {"What is the town where Odile Brandt was born?": "Odile Brandt"}, ANCHOR) == []
 

@@ -23,11 +23,9 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int:
         """Return the length of a vector; this may embed a text to find out."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row for each text, in order; raise ``ModelError`` on failure."""
-        ...
 
 
 def normalize_rows(rows: "NDArray[np.floating[Any]]") -> "NDArray[np.float32]":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SHA256 = "f2383fe73d0e61351508b690f736d0f7e2a389b8c4c4c6c5563f1ca163a01221"
-_FOLDER = Path(__file__).parents[1] / "minilm"
+FOLDER = Path(__file__).parents[1] / "minilm"
 # The length the model was trained with. It accepts 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
 
@@ -58,12 +58,7 @@ class MiniLM:
     def _load(self) -> tuple[Any, Any]:
         with self._lock:
             if self._loaded is None:
-                from tokenizers import Tokenizer
-
-                tokenizer = Tokenizer.from_file(str(_FOLDER / "tokenizer.json"))
-                tokenizer.enable_truncation(_MAX_TOKENS)
-                tokenizer.no_padding()
-                self._loaded = tokenizer, open_session(_verify_model_file())
+                self._loaded = load_tokenizer(_MAX_TOKENS), open_session(FOLDER / "model.onnx", _SHA256)
             return self._loaded
 
 
@@ -73,23 +68,36 @@ def get_minilm() -> MiniLM:
     return MiniLM()
 
 
-def _verify_model_file() -> Path:
-    """Return the path of the model file after checking its hash: cached vectors and thresholds depend on this exact model."""
-    path = _FOLDER / "model.onnx"
+def load_tokenizer(max_tokens: int | None) -> Any:
+    """Return the tokenizer that the models of this package share; it cuts texts to ``max_tokens``."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+    tokenizer.no_padding()
+    if max_tokens is None:
+        tokenizer.no_truncation()
+    else:
+        tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
+@cache
+def verify_model_file(path: Path, sha256: str) -> None:
+    """Raise ``ModelError`` unless the file has this hash: cached vectors and thresholds depend on the exact model."""
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise ModelError(f"The embedding model is missing ({error}); install suffice again") from error
-    if digest != _SHA256:
+        raise ModelError(f"A model is missing ({error}); install suffice again") from error
+    if digest != sha256:
         raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install suffice again")
-    return path
 
 
-def open_session(model: Path) -> Any:
-    """Load a model to run on this machine's processor."""
+def open_session(path: Path, sha256: str) -> Any:
+    """Load a model to run on this machine's processor, after checking its hash."""
     import onnxruntime
 
+    verify_model_file(path, sha256)
     options = onnxruntime.SessionOptions()
     # In a container these are fewer cores than the machine has.
     options.intra_op_num_threads = (
@@ -100,4 +108,4 @@ def open_session(model: Path) -> Any:
     # Both keep memory for every shape of input that was seen, and texts have many lengths. They saved no time.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
-    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

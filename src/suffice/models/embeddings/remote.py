@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ModelError
 from suffice.models.embeddings.base import normalize_rows
-from suffice.models.retry import RETRYABLE_STATUSES, CallError, retry_attempts
+from suffice.models.retry import RETRYABLE_STATUSES, Attempts, CallError
 
 if TYPE_CHECKING:
     import httpx2
@@ -67,7 +67,7 @@ class RemoteEmbedder:
 
     def _embed_batch(self, texts: list[str]) -> "NDArray[np.float32]":
         try:
-            for attempt in retry_attempts(self._report_retry):
+            for attempt in Attempts(self._report_retry):
                 with attempt:
                     response = self._send({"model": self._model, "input": texts, "encoding_format": "float"})
                     return self._parse_vectors(response, texts)

@@ -7,15 +7,14 @@ only.
 
 import threading
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from suffice.models.embeddings.minilm import FOLDER, load_tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_FOLDER = Path(__file__).parents[1] / "minilm"
 # A long passage gains nothing from more.
 _MAX_TOKENS = 512
 _BATCH_SIZE = 512
@@ -51,22 +50,10 @@ class StaticEmbedder:
         with self._lock:
             if self._loaded is None:
                 import numpy as np
-                from tokenizers import Tokenizer
 
-                tokenizer = Tokenizer.from_file(str(_FOLDER / "tokenizer.json"))
-                tokenizer.enable_truncation(_MAX_TOKENS)
-                tokenizer.no_padding()
-                with np.load(_FOLDER / "static.npz") as stored:
-                    self._loaded = tokenizer, stored["vectors"], stored["scales"]
+                with np.load(FOLDER / "static.npz") as stored:
+                    self._loaded = load_tokenizer(_MAX_TOKENS), stored["vectors"], stored["scales"]
             return self._loaded
 
 
-@cache
-def get_static_embedder() -> StaticEmbedder:
-    """Return the embedder that all runs and searches of this process share."""
-    return StaticEmbedder()
-
-
-def embed_static(texts: Sequence[str]) -> "NDArray[np.float32]":
-    """Return one row of length one for each text, in order: the same function as ``StaticEmbedder.embed``, shared."""
-    return get_static_embedder().embed(texts)
+embed_static = StaticEmbedder().embed  # Of the embedder that all runs and searches of this process share.

@@ -73,7 +73,7 @@ def quote_answer(
         sufficiency=sufficiency,
         probability=probability,
         short_answer=" ".join(ordered[0].passage.text[slice(*short)].split()) if short else "",
-        restated=chain.restate(ordered[0]) if chain is not None else "",
+        restated=chain.taken.restate(ordered[0].passage) if chain is not None else "",
     )
 
 

@@ -36,10 +36,6 @@ class Chain:
         found = (answer for answer in self.taken.answers if answer.source is candidate.passage)
         return next((answer.span for answer in found), None)
 
-    def restate(self, candidate: RankedPassage) -> str:
-        """Return the question as a passage answers it, with names for what was described; empty if that is not probable."""
-        return self.taken.restate(candidate.passage)
-
 
 def follow_chain(question: Question, ranked: Sequence[RankedPassage], reader: PassageReader | None) -> Chain | None:
     """Return the passages as steps of a chain; ``None`` if one passage is expected to answer the question."""

@@ -25,8 +25,6 @@ _MAX_READ = 5  # Notes read for a question after its last step.
 _MIN_PROBABILITY = 0.02
 _MIN_RESTATED = 0.3
 _WORD = re.compile(r"[\w'’-]+")
-_PASSIVE = frozenset({"located", "situated", "based", "born", "found", "held", "called", "named"})
-_LARGE_PLACES = frozenset({"state", "country", "nation", "continent"})
 _ARTICLES = frozenset({"the", "a", "an"})
 _MAX_NAME_WORDS = 7
 
@@ -51,10 +49,6 @@ class StepAnswer:
     source: Source
     span: AnswerSpan
     """Where it is in the passage's text, as probable as the steps and the answer together."""
-
-    @property
-    def probability(self) -> float:
-        return self.span.probability
 
 
 class StepReader:
@@ -92,7 +86,7 @@ class StepReader:
                 start, end = (max(0, at - len(self._notes[i].title) - 1) for at in (answer.start, answer.end))
                 span = AnswerSpan(step.probability * answer.probability, start, end)
                 found.append(StepAnswer(step, self._notes[i], span))
-        return sorted(found, key=lambda answer: -answer.probability)
+        return sorted(found, key=lambda answer: -answer.span.probability)
 
     def _take(self, known: Step) -> list[Step]:
         taken = []
@@ -104,7 +98,7 @@ class StepReader:
                 if i in known.notes or not wanted & self._stems[i]:
                     continue
                 answer = self._read(description.question, i)
-                named = self._cut_name(i, answer, description.head)
+                named = self._cut_name(i, answer)
                 if answer.probability < _MIN_PROBABILITY or not named or find_stems(named) <= asked:
                     continue
                 end = self._find_end(known.question, description, i)
@@ -116,14 +110,12 @@ class StepReader:
         text = f"{self._notes[note].title}\n{self._notes[note].text}"
         return self._reader.read(question, [text])[0]
 
-    def _cut_name(self, note: int, answer: AnswerSpan, head: str) -> str:
-        """Return the name in an answer; empty if it is none. Of "Ford County, Kansas" a state is the last part."""
+    def _cut_name(self, note: int, answer: AnswerSpan) -> str:
+        """Return the name in an answer; empty if it is none."""
         text = f"{self._notes[note].title}\n{self._notes[note].text}"[answer.start : answer.end]
         line = re.split(r"\n|['’]s\b", text.strip())[0].rpartition(" > ")[2]
         article, _, rest = (words := line.strip(" \"'“”.,;:()")).partition(" ")
         name = rest if article.lower() in _ARTICLES else words
-        if head in _LARGE_PLACES:
-            name = name.rpartition(", ")[2]
         if len(name.split()) > _MAX_NAME_WORDS and (names := extract_names(name)):
             name = names[0]
         return name if re.match(r"[^\W_]", name) and name != name.lower() else ""
@@ -135,7 +127,7 @@ class StepReader:
         words = [
             (word.end(), stems <= self._stems[note])
             for word in _WORD.finditer(question, description.start, description.end)
-            if (stems := content_stems(word[0])) or word[0] in _PASSIVE
+            if (stems := content_stems(word[0]))
         ]
         if not words:
             return description.end
@@ -161,21 +153,18 @@ class StepsTaken:
 
     def weigh_answer(self, source: Source) -> float:
         """Return the probability of the best answer in a passage."""
-        return max((answer.probability for answer in self.answers if answer.source is source), default=0.0)
+        return max((answer.span.probability for answer in self.answers if answer.source is source), default=0.0)
 
     def restate(self, source: Source) -> str:
         """Return the question as a passage answers it, with names for what was described; empty if that is not probable."""
         found = next((answer for answer in self.answers if answer.source is source), None)
-        return found.step.question if found is not None and found.probability >= _MIN_RESTATED else ""
-
-
-NO_STEPS = StepsTaken()
+        return found.step.question if found is not None and found.span.probability >= _MIN_RESTATED else ""
 
 
 def read_steps(question: Question, notes: Sequence[Source], reader: PassageReader | None) -> StepsTaken:
     """Return what the steps of a question lead to; nothing without a reader."""
     if reader is None or not asks_in_steps(question.text):
-        return NO_STEPS
+        return StepsTaken()
     following = StepReader(question.text, notes, reader)
     steps = following.follow()
     return StepsTaken(tuple(steps), tuple(following.read(steps)))

@@ -7,13 +7,12 @@ The heavy imports happen when the first call is made.
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from suffice.models.llm.endpoint import DEFAULT_URLS, Endpoint
-from suffice.models.retry import MAX_RETRY_AFTER, CallError, retry_attempts
+from suffice.models.retry import MAX_RETRY_AFTER, Attempts, CallError
 from suffice.settings import KEY_VARIABLES
 
 if TYPE_CHECKING:
@@ -93,7 +92,8 @@ class ProviderConnection:
     async def get_client(self) -> "Client[Any]":
         clients = _clients.setdefault(asyncio.get_running_loop(), {})
         if self.endpoint not in clients:
-            client = await asyncio.to_thread(create_client, self.endpoint)
+            create = _CLIENT_FACTORIES.get(self.endpoint.provider, _create_openai_client)
+            client = await asyncio.to_thread(create, self.endpoint)
             clients.setdefault(self.endpoint, client)
         return clients[self.endpoint]
 
@@ -121,10 +121,10 @@ class ProviderConnection:
                 self._outage, self._outage_ends = error, time.monotonic() + OUTAGE_SECONDS
             on_failure(error, delay is not None)
 
-        async for attempt in retry_attempts(report):
+        async for attempt in Attempts(report):
             with attempt:
                 try:
-                    async with rate_limit(self.endpoint):
+                    async with _get_semaphore(self.endpoint):
                         completion = await self._await_request(
                             _send_request(client, messages, settings, parameters, listener), on_failure
                         )
@@ -246,22 +246,11 @@ def _error_text(error: Exception) -> str:
     return text if len(text) <= 300 else text[:299] + "…"
 
 
-@asynccontextmanager
-async def rate_limit(endpoint: Endpoint) -> AsyncIterator[None]:
-    """Wait until the endpoint's host may be called, and hold its place during the call."""
-    loop = asyncio.get_running_loop()
-    semaphores = _semaphores.setdefault(loop, {})
-    async with AsyncExitStack() as stack:
-        await stack.enter_async_context(
-            semaphores.setdefault(
-                (endpoint.host, endpoint.max_concurrency), asyncio.Semaphore(endpoint.max_concurrency)
-            )
-        )
-        yield
-
-
-def create_client(endpoint: Endpoint) -> "Client[Any]":
-    return _CLIENT_FACTORIES.get(endpoint.provider, _create_openai_client)(endpoint)
+def _get_semaphore(endpoint: Endpoint) -> asyncio.Semaphore:
+    """Return the semaphore that bounds the calls to the endpoint's host at a time."""
+    semaphores = _semaphores.setdefault(asyncio.get_running_loop(), {})
+    key = endpoint.host, endpoint.max_concurrency
+    return semaphores.setdefault(key, asyncio.Semaphore(endpoint.max_concurrency))
 
 
 def _create_openai_client(endpoint: Endpoint) -> "Client[Any]":

@@ -57,13 +57,8 @@ class JsonText:
 
 def find_json(text: str) -> list[JsonText]:
     """Return every object and list in the text, and in each of its code fences, the longest first."""
-    found = [value for source in (text, *split_fences(text)) for value in _scan_all(source)]
+    found = [value for source in (text, *_FENCE.findall(text)) for value in _scan_all(source)]
     return sorted(found, key=lambda value: -len(value.text))
-
-
-def split_fences(text: str) -> Iterator[str]:
-    """Yield the content of the code fences of a text."""
-    return (fence.group(1).strip() for fence in _FENCE.finditer(text))
 
 
 def _scan_all(text: str) -> Iterator[JsonText]:

@@ -22,11 +22,6 @@ _MAX_SHOWN_CHARS = 4_000  # How much of a bad response the model is shown again.
 _MAX_REASON_CHARS = 300
 
 
-def initial_messages(prompt: Prompt[Any], text: str) -> "list[ModelMessage]":
-    """Return the messages of the first request; ``text`` is the rendered prompt."""
-    return [_user_message(prompt, text)]
-
-
 def retry_messages(
     prompt: Prompt[Any], text: str, bad_answer: str, reason: str, max_tokens: int | None
 ) -> "list[ModelMessage]":
@@ -39,9 +34,9 @@ def retry_messages(
     room = _MAX_SHOWN_CHARS if max_tokens is None else max_tokens - estimate_tokens(text) - estimate_tokens(complaint)
     shown = _truncate_to_tokens(bad_answer[:_MAX_SHOWN_CHARS], room)
     if not shown:  # Some servers reject an empty message.
-        return [_user_message(prompt, f"{text}\n\nAn answer before this one cannot be used: {reason}. {instruction}")]
+        return [build_message(prompt, f"{text}\n\nAn answer before this one cannot be used: {reason}. {instruction}")]
     return [
-        _user_message(prompt, text),
+        build_message(prompt, text),
         ModelResponse(parts=[TextPart(shown)]),
         ModelRequest(parts=[UserPromptPart(complaint)]),
     ]
@@ -73,7 +68,8 @@ def _truncate_to_tokens(text: str, tokens: int) -> str:
     return text if estimate_tokens(text) <= tokens else text[: max(0, tokens)]
 
 
-def _user_message(prompt: Prompt[Any], text: str) -> "ModelMessage":
+def build_message(prompt: Prompt[Any], text: str) -> "ModelMessage":
+    """Return the message of a request; ``text`` is the rendered prompt."""
     from pydantic_ai.messages import ModelRequest, UserPromptPart
 
     content = [text, *map(_image_content, prompt.images)] if prompt.images else text

@@ -13,7 +13,7 @@ from suffice.errors import ModelError, ModelOutputError, ModelUnusable
 from suffice.models.base import Reply, text_listener, usage_listener
 from suffice.models.llm.client import Completion, FailureCallback, ProviderConnection, ProviderError
 from suffice.models.llm.endpoint import Endpoint
-from suffice.models.llm.messages import count_message_tokens, initial_messages, response_schema, retry_messages
+from suffice.models.llm.messages import build_message, count_message_tokens, response_schema, retry_messages
 from suffice.models.llm.parse import (
     UnreadableAnswer,
     parse_answer,
@@ -22,7 +22,7 @@ from suffice.models.llm.parse import (
     trim_to_sentence,
     truncate_items,
 )
-from suffice.models.prices import Pricing
+from suffice.models.prices import Price
 from suffice.prompts.base import Prompt
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Failure, Usage
@@ -43,7 +43,7 @@ class LanguageModel:
 
     is_language_model = True
 
-    def __init__(self, endpoint: Endpoint, price: Pricing | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, price: Price | None = None) -> None:
         self.name = endpoint.name
         self.local = endpoint.local
         self.context = endpoint.context
@@ -126,7 +126,9 @@ class LanguageModel:
 
     def _limit_output(self, max_tokens: int, prompt_tokens: int, always_thinks: bool) -> int:
         """Return the output tokens to allow: at most what the context has left beside the prompt."""
-        limit = output_limit(self.endpoint.model, max_tokens, always=always_thinks, think=self.endpoint.think)
+        limit = max_tokens
+        if always_thinks or is_thinking_model(self.endpoint.model):
+            limit = max(max_tokens, THINK_MAX_TOKENS if self.endpoint.think else NO_THINK_MAX_TOKENS)
         if self.context is None:
             return limit
         # Room to think is optional. Our count of the prompt may be too low, and some servers reject what would not fit.
@@ -148,7 +150,13 @@ class _Conversation:
         self._margins: tuple[float, ...] = ()
 
     async def answer(self) -> Any:
-        messages = self._require_fit(initial_messages(self._prompt, self._prompt_text))
+        messages = [build_message(self._prompt, self._prompt_text)]
+        if not self._fits(messages):
+            raise ModelError(
+                f"The prompt of {self._prompt.role!r} has about {count_message_tokens(messages)} tokens and "
+                f"{self._model.name} reads {self._model.context}; choose a model that reads more, or set SUFFICE_CONTEXT "
+                "if it does"
+            )
         text, was_cut = await self._exchange(messages, self._prompt.max_tokens)
         if was_cut and self._prompt.output_format == "text":
             text = trim_to_sentence(text)
@@ -172,7 +180,9 @@ class _Conversation:
     async def _retry(self, bad_answer: str, was_cut: bool, reason: str) -> Any:
         """Ask once more, with the reason; then use what can be saved."""
         attempts = [(bad_answer, was_cut)]
-        messages = retry_messages(self._prompt, self._prompt_text, bad_answer, reason, self._prompt_limit)
+        context = self._model.context
+        limit = None if context is None else context - self._prompt.max_tokens  # Room for the response is left.
+        messages = retry_messages(self._prompt, self._prompt_text, bad_answer, reason, limit)
         if self._fits(messages):
             self._report("BadAnswer", f"{reason}; asked again")
             text, was_cut = await self._exchange(messages, 2 * self._prompt.max_tokens)
@@ -185,8 +195,7 @@ class _Conversation:
                 self._report_truncation(was_cut)
                 return answer
         else:
-            limit = f"{self._model.name} reads {self._model.context} tokens"
-            self._report("BadAnswer", f"{reason}; not asked again, because {limit}")
+            self._report("BadAnswer", f"{reason}; not asked again, because {self._model.name} reads {context} tokens")
         for text, was_cut in attempts:
             try:
                 answer = salvage_answer(self._prompt, text, was_cut=was_cut)
@@ -240,23 +249,9 @@ class _Conversation:
         price = self._model.price
         return None if price is None else price.cost(input_tokens, output_tokens, cached_tokens)
 
-    @property
-    def _prompt_limit(self) -> int | None:
-        """Tokens of a prompt that leave room for the response."""
-        return None if self._model.context is None else self._model.context - self._prompt.max_tokens
-
     def _fits(self, messages: "list[ModelMessage]") -> bool:
         """A prompt that leaves no room for a response would be cut by the server without notice."""
         return self._model.context is None or count_message_tokens(messages) < self._model.context
-
-    def _require_fit(self, messages: "list[ModelMessage]") -> "list[ModelMessage]":
-        if not self._fits(messages):
-            raise ModelError(
-                f"The prompt of {self._prompt.role!r} has about {count_message_tokens(messages)} tokens and "
-                f"{self._model.name} reads {self._model.context}; choose a model that reads more, or set SUFFICE_CONTEXT "
-                "if it does"
-            )
-        return messages
 
     def _describe_error(self, error: Exception, was_cut: bool) -> str:
         return f"{error} (cut off at its limit of {self._prompt.max_tokens} tokens)" if was_cut else str(error)
@@ -282,13 +277,6 @@ def _build_request_parameters(prompt: Prompt[Any], use_schema: bool) -> Any:
 def is_thinking_model(model: str) -> bool:
     """Return whether a model thinks, by its name: Qwen 3 and QwQ do."""
     return bool(_THINKING_MODELS.search(model))
-
-
-def output_limit(model: str, max_tokens: int, *, always: bool, think: bool) -> int:
-    """Return the output tokens to allow. ``always``: the provider says that thinking cannot be turned off."""
-    if not (always or is_thinking_model(model)):
-        return max_tokens
-    return max(max_tokens, THINK_MAX_TOKENS if think else NO_THINK_MAX_TOKENS)
 
 
 def disable_thinking_params(model: str) -> dict[str, Any]:

@@ -5,7 +5,6 @@ a question, and where. It was trained on English; ``training/reader`` holds its 
 of figures beyond their letters: rules check those.
 """
 
-import hashlib
 import json
 import threading
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ModelError
-from suffice.models.embeddings.minilm import open_session
+from suffice.models.embeddings.minilm import load_tokenizer, open_session, verify_model_file
 from suffice.models.reading import AnswerSpan
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FOLDER = Path(__file__).parent
-_TOKENIZER = _FOLDER.parent / "minilm" / "tokenizer.json"
 # Lengths as in the training: claim or question, and both together with three marks.
 _MAX_FIRST_TOKENS = 160
 _MAX_TOKENS = 512
@@ -53,19 +51,13 @@ class ReaderModel:
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._files: tuple[Path, dict[str, float]] | None = None
         self._loaded: tuple[Any, Any, dict[str, float]] | None = None
         self._run_lock = threading.Lock()
-
-    def verify(self) -> None:
-        """Raise ``ModelError`` if the model's files are missing or changed. Checked once."""
-        with self._lock:
-            self._files = self._files or _verify_files(self._folder)
 
     @property
     def digest(self) -> str:
         """The SHA-256 of its weights."""
-        return str(json.loads((self._folder / "provenance.json").read_text(encoding="utf-8"))["sha256"])
+        return str(_read_provenance(self._folder)["sha256"])
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[np.float64]":
         """Return P(supported), P(contradicted), P(not enough) of each pair of claim and passage, one row each.
@@ -132,13 +124,9 @@ class ReaderModel:
     def _load(self) -> tuple[Any, Any, dict[str, float]]:
         with self._lock:
             if self._loaded is None:
-                from tokenizers import Tokenizer
-
-                model, temperatures = self._files = self._files or _verify_files(self._folder)
-                tokenizer = Tokenizer.from_file(str(_TOKENIZER))
-                tokenizer.no_truncation()
-                tokenizer.no_padding()
-                self._loaded = tokenizer, open_session(model), temperatures
+                record = _read_provenance(self._folder)
+                session = open_session(self._folder / "model.onnx", record["sha256"])
+                self._loaded = load_tokenizer(None), session, record["temperatures"]
             return self._loaded
 
 
@@ -148,10 +136,11 @@ def get_reader() -> ReaderModel:
     return ReaderModel()
 
 
+@cache
 def find_reader() -> ReaderModel | None:
     """Return the shared reader, or ``None`` if its files are missing or changed."""
     try:
-        get_reader().verify()
+        verify_model_file(_FOLDER / "model.onnx", get_reader().digest)
     except ModelError:
         return None
     return get_reader()
@@ -168,15 +157,10 @@ def _best_span(scores: "NDArray[np.float32]") -> tuple[int, int]:
     return first, last
 
 
-def _verify_files(folder: Path) -> tuple[Path, dict[str, float]]:
-    """Return the model file, after checking its hash, and its temperatures: thresholds depend on this exact model."""
-    path = folder / "model.onnx"
+def _read_provenance(folder: Path) -> dict[str, Any]:
+    """Return the record of the model: its hash and its temperatures."""
     try:
-        record = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        record: dict[str, Any] = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"The reader model cannot be loaded ({error}); install suffice again") from error
-    if digest != record["sha256"]:
-        raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install suffice again")
-    return path, record["temperatures"]
+    return record
