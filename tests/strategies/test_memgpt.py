@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from suffice.errors import ModelError
 from suffice.prompts.agents import MemGPTStepResponse
-from suffice.strategies.memgpt import MAX_CALLS, MAX_CORE_CHARS, CoreMemory, MemGPTStrategy, search_passages
+from suffice.strategies.memgpt import MAX_CALLS, MAX_CORE_CHARS, PAGE_SIZE, CoreMemory, MemGPTStrategy, search_passages
 from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Usage
 
@@ -70,6 +70,7 @@ def test_recall_pages_through_the_evidence(play):
     )
     played = play(MemGPTStrategy(), script, k=4)
     assert {note.title for note in played.prompts[2].page} == {"Meridian bridge", "Halloran Works", "Ida Halloran"}
+    assert PAGE_SIZE == 5
     assert "page 1 of 1" in played.prompts[2].steps[-1]
     assert played.prompts[3].page == ()
     assert played.prompts[4].page == (), "a page is put away when a search begins"
