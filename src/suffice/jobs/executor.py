@@ -253,9 +253,7 @@ class RunExecutor:
         await self._retry(lambda: self._store.log_run(stored.id, stored.owner, row, finding))
 
     def _load_prior_run(self, run_id: str) -> PriorRun:
-        read = self._store.read_events_of_type
-        events = [json.loads(event.data) for type in ("started", "continued", "round") for event in read(run_id, type)]
-        return build_prior_run(run_id, events)
+        return build_prior_run(run_id, self._store.load_events(run_id, "started", "continued", "round"))
 
     async def _finish(self, run_id: str, report: Report | None) -> None:
         status: RunStatus = "cancelled" if report is None or report.stop.reason == "cancelled" else "done"

@@ -30,10 +30,6 @@ AcceptRequest = Callable[[str], bool]
 """Whether the stored JSON of a request is wanted."""
 
 
-def _accept_all(request: str) -> bool:
-    return True
-
-
 class QuotaExceeded(Exception):
     """The owner's quota allows no further run now; another try may succeed after ``retry_after`` seconds."""
 
@@ -128,17 +124,11 @@ class RunStore:
                 if quota is not None:
                     _check_quota(connection, owner, quota)
         except sa.exc.IntegrityError:
-            earlier = None if idempotency_key is None else self.find_by_idempotency_key(owner, idempotency_key)
-            if earlier is None:
-                raise
-            return earlier
+            earlier = sa.select(runs).where(runs.c.owner == owner, runs.c.idempotency == idempotency_key)
+            if found := self._find_runs(earlier):
+                return found[0]
+            raise
         return self.get(run_id)
-
-    def find_by_idempotency_key(self, owner: str, key: str) -> StoredRun | None:
-        """Return the run that its owner requested with this idempotency key."""
-        query = sa.select(runs).where(runs.c.owner == owner, runs.c.idempotency == key)
-        found = self._find_runs(query)
-        return found[0] if found else None
 
     def get(self, run_id: str) -> StoredRun:
         """Return a run; raise ``KeyError`` if there is no such run."""
@@ -158,7 +148,7 @@ class RunStore:
         limit: int,
         after: tuple[float, str] | None = None,
         status: str | None = None,
-        accept: AcceptRequest = _accept_all,
+        accept: AcceptRequest,
     ) -> list[StoredRun]:
         """Return the runs of an owner whose requests are accepted, newest first.
 
@@ -295,7 +285,7 @@ class RunStore:
                     found += self._oldest_of_size(connection, surplus)
         return list(dict.fromkeys(found))[:PAGE_SIZE]
 
-    def iter_export(self, owner: str, accept: AcceptRequest = _accept_all) -> Iterator[dict[str, Any]]:
+    def iter_export(self, owner: str, accept: AcceptRequest) -> Iterator[dict[str, Any]]:
         """Yield everything that is stored of an owner's runs: request, times, status, report, error and events."""
         after: tuple[float, str] | None = None
         while page := self.list_runs(owner, limit=20, after=after, accept=accept):
@@ -353,9 +343,10 @@ class RunStore:
         """Return the events with a number greater than ``after``, in order."""
         return self._read(_select_events(run_id).where(events.c.seq > after).order_by(events.c.seq).limit(limit))
 
-    def read_events_of_type(self, run_id: str, type: str) -> list[StoredEvent]:
-        """Return the events of one type, in order."""
-        return self._read(_select_events(run_id).where(events.c.type == type).order_by(events.c.seq))
+    def load_events(self, run_id: str, *types: str) -> list[dict[str, Any]]:
+        """Return the events of these types as they were serialized, in order."""
+        found = self._read(_select_events(run_id).where(events.c.type.in_(types)).order_by(events.c.seq))
+        return [json.loads(event.data) for event in found]
 
     def last_event(self, run_id: str) -> StoredEvent | None:
         found = self._read(_select_events(run_id).order_by(events.c.seq.desc()).limit(1))

@@ -5,6 +5,7 @@ import base64
 import binascii
 import json
 import math
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -103,9 +104,7 @@ async def cancel_job(
 )
 async def export_runs(service: ServiceDep, client: ClientDep) -> StreamingResponse:
     rows = service.worker.store.iter_export(client.id, service.worker.served.accepts)
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    headers = {"content-disposition": "attachment; filename=suffice.jsonl"}
-    return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
+    return _stream_rows(rows, {"content-disposition": "attachment; filename=suffice.jsonl"})
 
 
 @router.get(
@@ -115,9 +114,7 @@ async def export_runs(service: ServiceDep, client: ClientDep) -> StreamingRespon
     responses={200: {"content": {"application/x-ndjson": {}}}, **document_errors(401, 429, 500)},
 )
 async def read_log(service: ServiceDep, client: ClientDep) -> StreamingResponse:
-    rows = service.worker.store.iter_log(client.id, service.worker.served.accepts)
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return StreamingResponse(lines, media_type="application/x-ndjson")
+    return _stream_rows(service.worker.store.iter_log(client.id, service.worker.served.accepts))
 
 
 @router.post(
@@ -128,14 +125,16 @@ async def read_log(service: ServiceDep, client: ClientDep) -> StreamingResponse:
 async def replay_gates(request: schema.ReplayRequest, service: ServiceDep, client: ClientDep) -> schema.ReplayResponse:
     gates = [parse_gate(text, files=False) for text in request.stop]
     await find_owned_run(service, client, request.run)
-    events = [
-        json.loads(event.data)
-        for type in ("started", "round", "stopped", "report")
-        for event in await asyncio.to_thread(service.worker.store.read_events_of_type, request.run, type)
-    ]
+    load = service.worker.store.load_events
+    events = await asyncio.to_thread(load, request.run, "started", "round", "stopped", "report")
     trace = build_trace(events, f"The run {request.run}")
     outcomes = await asyncio.to_thread(lambda: [_gate_outcome(what_if(trace, gate), request.chart) for gate in gates])
     return schema.ReplayResponse(run=request.run, rounds=len(trace.rounds), gates=outcomes)
+
+
+def _stream_rows(rows: Iterator[dict[str, Any]], headers: Mapping[str, str] | None = None) -> StreamingResponse:
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return StreamingResponse(lines, headers=headers, media_type="application/x-ndjson")
 
 
 def _gate_outcome(found: WhatIf, chart_width: int | None) -> schema.GateOutcome:
@@ -156,11 +155,11 @@ def _gate_outcome(found: WhatIf, chart_width: int | None) -> schema.GateOutcome:
 
 
 async def _job_body(service: Service, stored: StoredRun) -> schema.Job:
-    rounds = await asyncio.to_thread(service.worker.store.read_events_of_type, stored.id, "round")
+    rounds = await asyncio.to_thread(service.worker.store.load_events, stored.id, "round")
     last = await asyncio.to_thread(service.worker.store.last_event, stored.id)
     return schema.Job(
         **_summarize_run(stored),
-        progress=_summarize_progress(stored, [json.loads(event.data) for event in rounds], last),
+        progress=_summarize_progress(stored, rounds, last),
         report=None if stored.report is None else json.loads(stored.report),
         error=None if stored.error is None else json.loads(stored.error),
         waiting=await asyncio.to_thread(service.worker.explain_waiting, stored),
