@@ -63,9 +63,7 @@ _ROLE_PREFIX = "SUFFICE_MODEL_"
 # Variables that earlier versions read, and what to do instead.
 WITHDRAWN_VARIABLES = {
     "SUFFICE_REQUESTS_PER_MINUTE": "a refused call is repeated when the service allows it; SUFFICE_CONCURRENCY bounds calls",
-    "SUFFICE_REPORT_TOKENS": "a report is as long as the question deserves",
     "SUFFICE_REVIEW_PANEL": "use --panel",
-    "SUFFICE_PAGES": "two pages a run are read",
     "SUFFICE_MODEL_CACHE": "an interrupted run is continued without paying again by suffice resume",
 }
 _CHILD_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "PYTHON")

@@ -138,7 +138,7 @@ class RunExecutor:
             raise
         finally:
             if telemetry is not None:
-                telemetry.end()
+                telemetry.spans.end()
         try:
             await active.task
         except asyncio.CancelledError:

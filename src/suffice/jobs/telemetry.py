@@ -157,10 +157,6 @@ class Telemetry:
         elif isinstance(event, Finished):
             self._record_finish(event)
 
-    def end(self) -> None:
-        """Close the spans when the run ends or is suspended."""
-        self.spans.end()
-
     def _spend(self, tokens: int) -> None:
         self._tokens_left = None if self._token_bound is None else max(0.0, self._token_bound - tokens)
 

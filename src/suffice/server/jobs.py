@@ -24,7 +24,7 @@ from suffice.report.chart import render_chart
 from suffice.server import schema
 from suffice.server.dependencies import ClientDep, OwnedRunDep, Service, ServiceDep, find_owned_run
 from suffice.server.errors import ApiError, document_errors
-from suffice.server.streaming import parse_last_event_id, stream_response
+from suffice.server.streaming import stream_response
 
 router = APIRouter()
 
@@ -71,9 +71,9 @@ async def get_job(run: OwnedRunDep, service: ServiceDep) -> schema.Job:
 async def stream_events(
     run: OwnedRunDep,
     service: ServiceDep,
-    last_event_id: Annotated[str | None, Header(alias="Last-Event-ID", max_length=40)] = None,
+    last_event_id: Annotated[int, Header(alias="Last-Event-ID", ge=0, lt=10**9)] = 0,
 ) -> EventSourceResponse:
-    return stream_response(service.worker.event_stream, run.id, parse_last_event_id(last_event_id))
+    return stream_response(service.worker.event_stream, run.id, last_event_id)
 
 
 @router.delete("/jobs/{job}", summary="Cancel a run, or delete it", responses=_ERRORS | document_errors(409))
