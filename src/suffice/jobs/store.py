@@ -268,7 +268,7 @@ class RunStore:
 
     def find_expired(self, retention: Retention) -> list[str]:
         """Return the oldest ended runs that the retention rules do not keep, at most ``PAGE_SIZE`` of them."""
-        ended = sa.select(runs.c.id).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
+        ended = _select_oldest_ended(runs.c.id)
         found: list[str] = []
         with self.engine.connect() as connection:
             if retention.seconds is not None:
@@ -304,19 +304,14 @@ class RunStore:
                 }
 
     def _stored_chars(self, connection: sa.Connection) -> int:
-        own = sa.select(sa.func.sum(_size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error)))
-        return sum(
-            connection.execute(query).scalar_one() or 0 for query in (own, sa.select(sa.func.sum(_size(events.c.data))))
-        )
+        sums = (sa.select(sa.func.sum(size)) for size in (_get_run_size(), _size(events.c.data)))
+        return sum(connection.execute(query).scalar_one() or 0 for query in sums)
 
     def _oldest_of_size(self, connection: sa.Connection, surplus: int) -> Iterator[str]:
         """Yield the oldest ended runs until they take up ``surplus`` characters."""
         of_events = sa.select(sa.func.sum(_size(events.c.data))).where(events.c.run == runs.c.id).scalar_subquery()
-        size = _size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error) + sa.func.coalesce(of_events, 0)
-        oldest = (
-            sa.select(runs.c.id, size).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
-        )
-        for run_id, chars in connection.execute(oldest.limit(PAGE_SIZE)):
+        size = _get_run_size() + sa.func.coalesce(of_events, 0)
+        for run_id, chars in connection.execute(_select_oldest_ended(runs.c.id, size).limit(PAGE_SIZE)):
             if surplus <= 0:
                 return
             surplus -= chars
@@ -376,6 +371,14 @@ def _check_quota(connection: sa.Connection, owner: str, quota: Quota) -> None:
 
 def _is_older(created: float, run_id: str) -> sa.ColumnElement[bool]:
     return sa.or_(runs.c.created < created, sa.and_(runs.c.created == created, runs.c.id < run_id))
+
+
+def _select_oldest_ended(*columns: Any) -> sa.Select[Any]:
+    return sa.select(*columns).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
+
+
+def _get_run_size() -> Any:
+    return _size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error)
 
 
 def _size(column: Any) -> Any:

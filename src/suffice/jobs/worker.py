@@ -43,9 +43,7 @@ JOURNAL_VERSION = "1"  # Of the stored steps. Runs of another version wait for a
 CLEANUP_SECONDS = 60.0  # Seconds between two deletions of expired runs.
 LOOP_BLOCKED_SECONDS = 60.0  # Seconds without a turn of the event loop after which a worker counts itself as stuck.
 PURGE_TIMEOUT = 10.0  # Seconds within which an active run must end to be purged.
-READ_TAGS_SECONDS = (
-    300.0  # Seconds between two looks at the files of the collections; only if machines share the database.
-)
+READ_TAGS_SECONDS = 300.0  # Seconds between two looks at the collections' files, if machines share the database.
 REQUEUE_AFTER = 10.0  # Seconds after which a stored run that did not reach the queue is queued again.
 
 log = logging.getLogger(__name__)
@@ -320,9 +318,7 @@ class Worker:
                 else:
                     self._loop.call_soon_threadsafe(self._mark_loop_alive)
                     self._beat()
-            except (
-                Exception
-            ) as error:  # The database may be unavailable. No run is lost: the next heartbeat tries again.
+            except Exception as error:  # The database may be unavailable. The next heartbeat tries again.
                 log.warning("Heartbeat failed: %s", str(error).partition("\n")[0])
             for _ in range(int(HEARTBEAT_SECONDS / 0.5)):
                 if self._stopping.wait(0.5):
