@@ -26,11 +26,10 @@ from suffice.events import (
 from suffice.jobs.spans import RunSpans
 
 REGISTRY = CollectorRegistry()
-_DURATION_BUCKETS = (1, 2, 5, 10, 20, 40, 60, 90, 120, 240, 480, 960)
 DURATION = Histogram(
     "research_loop_duration_seconds",
     "Seconds from the first query to the stop.",
-    buckets=_DURATION_BUCKETS,
+    buckets=(1, 2, 5, 10, 20, 40, 60, 90, 120, 240, 480, 960),
     registry=REGISTRY,
 )
 ROUNDS = Histogram(

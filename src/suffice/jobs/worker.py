@@ -272,16 +272,6 @@ class Worker:
                 await self.event_stream.wait_until_ended(run_id)
         return bool(await asyncio.to_thread(self._delete, [run_id]))
 
-    def delete_expired(self) -> int:
-        """Delete the runs that the retention rules do not keep; return how many."""
-        count = 0
-        while not self._stopping.is_set() and (expired := self.store.find_expired(self._retention)):
-            deleted = self._delete(expired)
-            count += len(deleted)
-            if not deleted:
-                break
-        return count
-
     def _delete(self, ids: Sequence[str]) -> list[str]:
         deleted = self.store.delete(ids)
         if deleted:
@@ -341,9 +331,13 @@ class Worker:
         self._loop_alive_at = time.monotonic()
 
     def _clean_up(self) -> None:
-        if not self._retention.is_unlimited and time.monotonic() >= self._next_cleanup:
-            self._next_cleanup = time.monotonic() + CLEANUP_SECONDS
-            self.delete_expired()
+        """Delete the runs that the retention rules do not keep, every ``CLEANUP_SECONDS``."""
+        if self._retention.is_unlimited or time.monotonic() < self._next_cleanup:
+            return
+        self._next_cleanup = time.monotonic() + CLEANUP_SECONDS
+        deleted = True
+        while deleted and not self._stopping.is_set():
+            deleted = bool(self._delete(self.store.find_expired(self._retention)))
 
     def _interrupt_cancelled(self) -> None:
         for run_id in self.store.find_cancelled(list(self._executor.active)):
