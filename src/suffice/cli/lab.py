@@ -1,6 +1,5 @@
 """``suffice lab run``, ``tables``, ``gaps`` and ``data``: experiments with agents that search."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -258,8 +257,16 @@ def _split(text: str | None) -> list[str] | None:
 
 def _split_gates(text: str | None) -> list[str] | None:
     """Split at commas outside brackets: ``none,exhaustion(j=0.6, u=0.3)`` are two gates."""
-    parts = [] if text is None else [part.strip() for part in re.split(r",(?![^(]*\))", text)]
-    return None if text is None else list(filter(None, parts))
+    if text is None:
+        return None
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _split_numbers(text: str | None, kind: type[int] | type[float]) -> list[Any] | None:
