@@ -450,9 +450,8 @@ async def _choose_model_factory(
     def read_earlier_runs() -> list[dict[str, Any]]:
         return [row for row in runs.read_log(config.data_dir) if row.get("model") != "extractive"]
 
-    return await asyncio.to_thread(
-        choose_model, model, config, notify, read_earlier_runs, skills
-    )  # It may call a server.
+    # In a thread, because it may call a server.
+    return await asyncio.to_thread(choose_model, model, config, notify, read_earlier_runs, skills)
 
 
 def _resolve_review_rules(options: RunOptions, config: settings.Settings, model: Model) -> settings.ReviewRules | None:

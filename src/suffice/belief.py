@@ -18,6 +18,7 @@ from suffice.memory.freeform import FreeformMemory
 from suffice.memory.open_questions import OpenQuestions
 from suffice.memory.structured import StructuredMemory
 from suffice.models.base import Model, UsageTrackingModel
+from suffice.monitor import parse_hit
 from suffice.prompts.base import Prompt
 from suffice.types import Hits, Note, Passage, Place, Query, Round, Usage
 
@@ -113,12 +114,7 @@ def _open_model(name: str) -> Model:
 
 
 def _parse_passage(item: Mapping[str, Any]) -> Passage:
-    try:
-        if item["id"] is None:
-            raise KeyError("id")
-        id, text = str(item["id"]), str(item["text"])
-        return Passage(id, text, str(item.get("title") or ""), Place(id), score=item.get("score"))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            'A passage must be a mapping with "id" and "text"; "title" and "score" are optional'
-        ) from error
+    hit = parse_hit(item)
+    if hit.text is None:
+        raise InputError('A passage of a belief must have "id" and "text"')
+    return Passage(hit.id, str(hit.text), str(hit.title or ""), Place(hit.id), score=hit.score)

@@ -4,11 +4,11 @@ Events are small frozen values. ``serialize_event`` turns one into the JSON obje
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.types import Failure, Note, Passage, PriorRun, Query, Readings, Report, ReviewRound, Round, Stop, Verdict
+from suffice.types import Failure, Note, PriorRun, Query, Readings, Report, ReviewRound, Round, Stop, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,10 @@ def _serialize_round(event: RoundDone) -> dict[str, Any]:
         "index": event.round.index,
         "accepted": event.accepted,
         "queries": list(event.round.queries),
-        "passages": [_serialize_passage(passage, passage.id in new_ids) for passage in passages.values()],
+        "passages": [
+            {**msgspec.to_builtins(passage), "location": passage.location, "new": passage.id in new_ids}
+            for passage in passages.values()
+        ],
         "readings": dict(event.readings),
         "verdicts": [serialize_verdict(msgspec.to_builtins(leaf)) for leaf in event.verdict.leaves],
         "tokens": event.tokens,
@@ -272,19 +275,6 @@ def _serialize_round(event: RoundDone) -> dict[str, Any]:
             ],
             "open": list(event.belief.open),
         },
-    }
-
-
-def _serialize_passage(passage: Passage, is_new: bool) -> dict[str, Any]:
-    return {
-        "id": passage.id,
-        "title": passage.title,
-        "location": passage.location,
-        "place": asdict(passage.place),
-        "kind": passage.kind,
-        "score": passage.score,
-        "text": passage.text,
-        "new": is_new,
     }
 
 

@@ -70,7 +70,7 @@ class StopMonitor:
             raise InputError("observe(queries=…) takes a list of texts; put a single query into a list")
         if self.verdict.stop:
             return self.verdict
-        hits = deduplicate_hits(_parse_hit(passage) for passage in passages)
+        hits = deduplicate_hits(map(parse_hit, passages))
         new = tuple(hit for hit in hits if hit.id not in self._seen)
         self._queries += len(queries)
         self._tokens = None if self._tokens is None or tokens is None else self._tokens + tokens
@@ -104,7 +104,8 @@ class StopMonitor:
         )
 
 
-def _parse_hit(passage: Mapping[str, Any]) -> RecordedHit:
+def parse_hit(passage: Mapping[str, Any]) -> RecordedHit:
+    """Return a passage of another framework as a hit; raise ``InputError`` if it has no id."""
     try:
         if passage["id"] is None:
             raise KeyError("id")

@@ -26,6 +26,7 @@ TIERS = {
 STRONG_BOUNDS = Bounds(8, 24, None, 900, 300_000)
 """The limits of a run with a strong model where the user names no tier: it is shown everything that fits its context."""
 DEFAULT_KEEP_RUNS = 200  # Runs; about 100 kB each.
+DEFAULT_PYTHON_ROUNDS = 3
 # The variables of each provider's API key; the first one that is set counts.
 KEY_VARIABLES = {
     "openai": ("OPENAI_API_KEY",),
@@ -62,9 +63,7 @@ _ROLE_PREFIX = "SUFFICE_MODEL_"
 # Variables that earlier versions read, and what to do instead.
 WITHDRAWN_VARIABLES = {
     "SUFFICE_REQUESTS_PER_MINUTE": "a refused call is repeated when the service allows it; SUFFICE_CONCURRENCY bounds calls",
-    "SUFFICE_REPORT_TOKENS": "a report is as long as the question deserves",
     "SUFFICE_REVIEW_PANEL": "use --panel",
-    "SUFFICE_PAGES": "two pages a run are read",
     "SUFFICE_MODEL_CACHE": "an interrupted run is continued without paying again by suffice resume",
 }
 _CHILD_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "PYTHON")
@@ -171,7 +170,7 @@ class Settings:
     """Further settings for language models."""
     review: ReviewRules = ReviewRules()
     """How answers are reviewed, unless a run turns the review off."""
-    python_rounds: int = 3
+    python_rounds: int = DEFAULT_PYTHON_ROUNDS
     """``PYTHON_TOOL_ROUNDS``: attempts of the model to write a program that computes a figure before it writes the answer; 0
     turns computation off. Three attempts are enough to correct an error message."""
 
@@ -187,13 +186,13 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         config_dir=get_config_dir(environment),
         database_url=values.get("SUFFICE_DATABASE_URL") or None,
         retention=_parse_retention(values),
-        keep_runs=_parse_keep_runs(values),
+        keep_runs=_parse_count(values, "SUFFICE_KEEP_RUNS", DEFAULT_KEEP_RUNS),
         recall=values.get("SUFFICE_MEMORY", "") != "0",
         bounds=_parse_bounds(values),
         environment=values,
         models=_parse_model_settings(values),
         review=_parse_review_rules(values),
-        python_rounds=_parse_python_rounds(values),
+        python_rounds=_parse_count(values, "PYTHON_TOOL_ROUNDS", DEFAULT_PYTHON_ROUNDS),
     )
 
 
@@ -274,21 +273,6 @@ def _parse_review_rules(values: Mapping[str, str]) -> ReviewRules:
     if pass_mark > 10:
         raise InputError(f"SUFFICE_REVIEW_PASS={pass_mark:g} cannot be reached: scores go from 0 to 10")
     return ReviewRules(pass_mark, int(_parse_number(values, "MAX_WIGGUM_ROUNDS", int) or default.rounds))
-
-
-def _parse_python_rounds(values: Mapping[str, str]) -> int:
-    if values.get("PYTHON_TOOL_ROUNDS", "").strip() == "0":
-        return 0
-    return int(_parse_number(values, "PYTHON_TOOL_ROUNDS", int) or Settings().python_rounds)
-
-
-def _parse_keep_runs(values: Mapping[str, str]) -> int:
-    text = values.get("SUFFICE_KEEP_RUNS", "").strip() or str(DEFAULT_KEEP_RUNS)
-    if not text.isdecimal():
-        raise InputError(
-            f"SUFFICE_KEEP_RUNS={text!r} is not a number; set it to the number of runs to store, 0 for none"
-        )
-    return int(text)
 
 
 def _parse_retention(values: Mapping[str, str]) -> Retention:
@@ -380,21 +364,27 @@ def _resolve_folder(values: Mapping[str, str], name: str, xdg_name: str, default
     return base / "suffice"
 
 
+def _parse_count(values: Mapping[str, str], name: str, default: int) -> int:
+    """Parse a whole number; 0 turns off what it counts."""
+    number = _parse_number(values, name, int, minimum=0)
+    return default if number is None else int(number)
+
+
 def _parse_number(
-    values: Mapping[str, str], name: str, number_type: type[int] | type[float], *, minimum: int = 0
+    values: Mapping[str, str], name: str, number_type: type[int] | type[float], *, minimum: int | None = None
 ) -> float | None:
     text = values.get(name, "").strip()
     return _to_number(text, name, number_type, minimum=minimum) if text else None
 
 
-def _to_number(text: str, name: str, number_type: type[int] | type[float], *, minimum: int = 0) -> float:
-    """Convert the text to a number of at least ``minimum``, or above zero if ``minimum`` is 0."""
-    required = f"at least {minimum}" if minimum else "greater than 0"
+def _to_number(text: str, name: str, number_type: type[int] | type[float], *, minimum: int | None = None) -> float:
+    """Convert the text to a number of at least ``minimum``, or above zero without one."""
+    required = "greater than 0" if minimum is None else f"at least {minimum}"
     try:
         number = number_type(text)
     except ValueError:
         kind = "a whole number" if number_type is int else "a number"
         raise InputError(f"{name}={text!r} is not {kind}; set it to one {required} or unset it") from None
-    if not minimum <= number < math.inf or number == 0:
+    if not (minimum or 0) <= number < math.inf or (minimum is None and number == 0):
         raise InputError(f"{name}={text} must be {required}; unset it for the default")
     return number

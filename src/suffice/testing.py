@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar, cast
 
 from suffice.errors import ModelError, SearchError
-from suffice.memory.base import MemoryContext
-from suffice.memory.open_questions import OpenQuestions
-from suffice.models.base import Model, Reply
+from suffice.models.base import Reply
 from suffice.prompts.base import Prompt
 from suffice.prompts.judging import CheckDraftResponse
 from suffice.prompts.writing import MendResponse
@@ -100,24 +98,6 @@ def make_passage(
     """Return a passage whose line range is derived from its text."""
     lines = (1, 1 + text.count("\n"))
     return Passage(id, text, title or id, Place(path, lines), "text", score)
-
-
-def make_memory_context(
-    model: Model | None = None, *, refused: list[str] | None = None, grounded: bool = False
-) -> MemoryContext:
-    """Return what a memory needs outside of a run. ``refused`` collects the notes that it rejects.
-
-    Without a model every prompt is answered with ``None``.
-    """
-    answering_model = model or ScriptedModel({})
-
-    async def ask(prompt: Prompt[A]) -> A | None:
-        try:
-            return (await answering_model(prompt)).answer
-        except ModelError:
-            return None
-
-    return MemoryContext(ask, OpenQuestions(), ([] if refused is None else refused).append, grounded)
 
 
 def make_search_error(message: str = "the search is down", *, retryable: bool = False) -> SearchError:

@@ -232,7 +232,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """The record of a round in the report and the trace. ``skipped`` and ``unread`` are of runs of older versions.
+    """The record of a round in the report and the trace. ``skipped`` is of runs of older versions.
 
     ``found`` lists its new passages; ``belief`` holds the notes after it, shortened and with the titles of their sources;
     ``open`` lists the questions that were still open.
@@ -248,11 +248,6 @@ class RoundRecord:
     belief: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     skipped: bool = False
-
-    @property
-    def unread(self) -> int:
-        """How many new results were left unread, because they seemed not worth it."""
-        return int(self.readings.get("preview.unread") or 0)
 
 
 @dataclass(frozen=True, slots=True)

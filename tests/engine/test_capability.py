@@ -99,7 +99,9 @@ def test_what_a_model_did_in_earlier_runs_changes_nothing(tmp_path):
 
     def run_once():
         the_model = ScriptedModel(script)
-        profile = ModelProfile("prose", self_tests=JsonCache(SqliteCache(tmp_path / "models.sqlite", "", print)))
+        profile = ModelProfile(
+            "prose", self_tests=JsonCache(SqliteCache(tmp_path / "models.sqlite", "", print), max_age_seconds=60)
+        )
         report = outcome(setup(the_model, FixtureSearch(default=PASSAGES), review=ReviewRules(), profile=profile))
         return roles(the_model), report.metadata["skipped"]
 

@@ -43,7 +43,7 @@ def run_and_read_log(search: object, **options: Any) -> list[dict]:
         config = await prepare_run(QUESTION, RunOptions(**{"search": search, "model": "extractive", **options}))
         async for event in run_pipeline(add_tracing(config, recorder.spans)):
             recorder.record_event(event)
-        recorder.end()
+        recorder.spans.end()
 
     asyncio.run(work())
     return [json.loads(line) for line in lines.getvalue().splitlines()]

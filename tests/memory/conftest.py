@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from memory_context import make_memory_context
 
 from suffice.memory.evidence import Evidence
-from suffice.testing import make_memory_context
 from suffice.types import Hits, Query, Round
 
 

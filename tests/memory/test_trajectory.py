@@ -4,10 +4,11 @@ import asyncio
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory_context import make_memory_context
 
 from suffice.memory.evidence import Evidence
 from suffice.memory.trajectory import LobotomizedMemory, TrajectoryMemory
-from suffice.testing import make_memory_context, make_passage
+from suffice.testing import make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Hits, Query, Round
 

@@ -1,7 +1,6 @@
 """``/jobs`` and ``/replay``: follow, list, cancel and replay runs."""
 
 import asyncio
-import base64
 import json
 
 import pytest
@@ -127,11 +126,14 @@ def test_odd_run_ids_are_not_found(service, run):
 
 
 @pytest.mark.attack("odd requests")
-@pytest.mark.parametrize("cursor", [[1, "\x00"], [1, "\ud800"], [float("nan"), "a"], [1e400, "a"], {}, [1], "x"])
+@pytest.mark.parametrize("cursor", ["1_\x00", "nan_a", "1e400_a", "_a", "1_", "1", "x"])
 def test_odd_cursors_are_refused(service, cursor):
-    text = base64.urlsafe_b64encode(json.dumps(cursor).encode()).decode()
-    assert service.client.get("/jobs", params={"cursor": text}).status_code == 422
-    run = cursor[1] if isinstance(cursor, list) and len(cursor) > 1 else "\x00"
+    assert service.client.get("/jobs", params={"cursor": cursor}).status_code == 422
+
+
+@pytest.mark.attack("odd requests")
+@pytest.mark.parametrize("run", ["\x00", "\ud800", "a"])
+def test_odd_run_ids_are_not_replayed(service, run):
     replay = json.dumps({"run": run, "stop": ["fixed(1)"]})
     response = service.client.post("/replay", content=replay, headers={"content-type": "application/json"})
     assert response.status_code in (404, 422)

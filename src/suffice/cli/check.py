@@ -5,9 +5,8 @@ import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from suffice import settings
 from suffice.cli.options import JSON, OUTPUT, PLAIN_ALPHA_HELP, argument, build_options, flag, takes_options
@@ -37,16 +36,8 @@ _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow",
 _CHECKERS = {"verbatim": "word for word", "figures": "by figures", "words": "by words", "model": "by the model"}
 _LIKELIHOODS = ((0.95, "almost certainly"), (0.8, "very likely"), (0.6, "likely"), (0.0, "perhaps"))
 
+OutputFormat = Literal["text", "json", "sarif", "github"]
 _ALPHA_HELP = PLAIN_ALPHA_HELP.replace("Default: 0.25", "Default: 1")
-
-
-class OutputFormat(Enum):
-    """How the findings are printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-    GITHUB = "github"
 
 
 @takes_options("docs", "include", "exclude", "alpha", alpha=_ALPHA_HELP)
@@ -69,7 +60,7 @@ def check(
         metavar="OUT",
     ),
     output: OutputFormat = flag(
-        OutputFormat.TEXT,
+        "text",
         "text, json, sarif (SARIF 2.1.0, for code scanning) or github (annotations of a workflow).",
         OUTPUT,
         "--format",
@@ -108,17 +99,17 @@ def check(
         options = replace(options, alpha=1.0)
     if not options.scope.docs:
         raise InputError("There is nothing to check against; name files or folders with --docs")
-    if as_json and output not in (OutputFormat.TEXT, OutputFormat.JSON):
-        raise InputError(f"Standard output cannot have both --json and --format {output.value}; leave one out")
-    output = OutputFormat.JSON if as_json else output
-    if output is not OutputFormat.TEXT and fix == _STDOUT:
-        raise InputError(f"Standard output cannot have both {output.value} and the mended text; name a file with --fix")
+    if as_json and output not in ("text", "json"):
+        raise InputError(f"Standard output cannot have both --json and --format {output}; leave one out")
+    output = "json" if as_json else output
+    if output != "text" and fix == _STDOUT:
+        raise InputError(f"Standard output cannot have both {output} and the mended text; name a file with --fix")
     known = None if baseline is None else read_findings(baseline)
     if receipt is not None and not receipt.parent.is_dir():
         raise InputError(f"--receipt {receipt}: the folder {receipt.parent} does not exist; create it first")
-    earlier = (
-        read_receipt(receipt, "--receipt") if receipt is not None and receipt.exists() else Receipt(RECEIPT_VERSION)
-    )
+    earlier = Receipt(RECEIPT_VERSION)
+    if receipt is not None and receipt.exists():
+        earlier = read_receipt(receipt, "--receipt")
     texts = {file: _read_text(file, options.scope.docs) for file in dict.fromkeys(files)}
     targets = _choose_targets(list(texts), fix)
     with Terminal().live_display() as terminal:
@@ -205,15 +196,15 @@ async def _check_text(
 
 
 def _print_checked(checked: list[CheckedText], output: OutputFormat) -> None:
-    if output is OutputFormat.TEXT:
+    if output == "text":
         _print_files(checked)
-    elif output is OutputFormat.JSON:
+    elif output == "json":
         rows = [one.to_json() for one in checked]
         print(json.dumps(rows[0] if len(rows) == 1 else {"files": rows}, ensure_ascii=False, indent=2))
     else:
         from suffice.cli.annotations import render_github, render_sarif
 
-        render = render_sarif if output is OutputFormat.SARIF else render_github
+        render = render_sarif if output == "sarif" else render_github
         sys.stdout.write(render([finding for one in checked for finding in one.findings]))
 
 
@@ -225,12 +216,12 @@ def _has_lines(file: str) -> bool:
 def _update_receipt(path: Path, earlier: "Receipt", checked: list[CheckedText]) -> None:
     """Write the receipt and say what the check read and which verdicts changed since the last one."""
     from suffice.cli.output import write_file
+    from suffice.report.wording import count
 
     write_file(path, earlier.update([one.record for one in checked]).dumps(), "--receipt")
     changes = [(one.file, *change) for one in checked for change in earlier.list_changes(one.record)]
     total, read = sum(len(one.claims) for one in checked), sum(one.claims_read for one in checked)
-    verdicts = "1 verdict" if len(changes) == 1 else f"{len(changes)} verdicts"
-    print_note(f"Wrote {path}: {read} of {total} claims were read anew, {verdicts} changed.")
+    print_note(f"Wrote {path}: {read} of {total} claims were read anew, {count(len(changes), 'verdict')} changed.")
     for file, before, now in changes:
         print_note(f"  {file}: {_quote(now.text)} was {before.support}, is {now.support}")
 

@@ -1,6 +1,7 @@
 """``suffice doctor``: show what is configured, whether it works, and how to fix what does not."""
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 from suffice import settings
@@ -155,12 +156,8 @@ def _is_reachable(url: str) -> bool:
 
 
 def _format_limits(config: settings.Settings) -> str:
-    limits = {
-        name: value
-        for name in ("rounds", "queries", "sources", "seconds", "tokens", "usd")
-        if (value := getattr(config.bounds, name)) is not None
-    }
-    return ", ".join(f"{name} {value:g}" for name, value in limits.items()) or "set by --tier"
+    limits = (f"{name} {value:g}" for name, value in asdict(config.bounds).items() if value is not None)
+    return ", ".join(limits) or "set by --tier"
 
 
 def _format_plugins() -> str:

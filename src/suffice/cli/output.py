@@ -87,6 +87,4 @@ def _replace_file(target: Path, data: bytes) -> None:
         beside.unlink(missing_ok=True)
         if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS) or not target.exists():
             raise
-        target.write_bytes(
-            data
-        )  # Only the file may be written, not its folder, such as one file mounted into a container.
+        target.write_bytes(data)  # Only the file may be written, not its folder, as one mounted into a container.

@@ -1,6 +1,5 @@
 """``suffice prompts``: list, show and compare the texts that language models are given, also those of a recorded run."""
 
-import json
 from difflib import unified_diff
 
 import typer
@@ -73,12 +72,11 @@ def diff(
 
 
 def _print_sent(run: str) -> None:
-    from suffice.storage.runs import EVENTS_FILE, find_run_dir
+    from suffice.storage.runs import find_run_dir, read_events
     from suffice.text.tokens import estimate_tokens
 
     folder = find_run_dir(settings.load().data_dir, run)
-    lines = (folder / EVENTS_FILE).read_text(encoding="utf-8").splitlines()
-    asked = [event for event in map(json.loads, lines) if event["type"] == "asked"]
+    asked = [event for event in read_events(folder) if event["type"] == "asked"]
     if not asked:
         raise InputError(f"Run {folder.name} asked no language model; it has no prompts to show")
     for number, event in enumerate(asked, 1):

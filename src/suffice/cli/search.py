@@ -1,9 +1,7 @@
 """``suffice search`` and ``suffice index``: search without research, and prepare documents for searching."""
 
 import json
-from collections.abc import Sequence
-from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from suffice import settings
 from suffice.cli.options import JSON, PLAIN_ALPHA_HELP, argument, build_options, flag, takes_options
@@ -13,13 +11,6 @@ from suffice.errors import InputError
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
     from suffice.types import Passage
-
-
-class IndexVectors(Enum):
-    """Which vectors a collection stores."""
-
-    MODEL = "model"
-    STATIC = "static"
 
 
 @takes_options("docs", "web", "providers", "include", "exclude", "k", "alpha", alpha=PLAIN_ALPHA_HELP)
@@ -66,8 +57,8 @@ def index(
         "It is then searched with --docs and the same address.",
         metavar="postgres://HOST/DATABASE/COLLECTION",
     ),
-    vectors: IndexVectors = flag(
-        IndexVectors.MODEL,
+    vectors: Literal["model", "static"] = flag(
+        "model",
         "With --to: store the vectors of the embedding model, or static ones, which take a hundredth of the time "
         "and leave the model's work to the time of the question.",
     ),
@@ -82,13 +73,15 @@ def index(
     options = build_options(**{**given, "docs": [*(paths or ()), *(given["docs"] or ())]})
     if not options.scope.docs:
         raise InputError("Nothing to read; name files or folders with --docs")
-    has_model = vectors is IndexVectors.MODEL
+    has_model = vectors == "model"
     if to is None and (rebuild or not has_model):
         raise InputError("--rebuild and --vectors are for a collection in Postgres; name it with --to postgres://…")
     from suffice.cli.terminal import Terminal, run_interruptible
+    from suffice.search.engines.address import is_address, remove_secrets
     from suffice.search.open import ingest_into, open_local_corpus
 
-    _require_paths(options.scope.docs)
+    for path in filter(is_address, options.scope.docs):
+        raise InputError(f"{remove_secrets(path)} is already an index; name files and folders to read")
     with Terminal().live_display() as terminal:
         parts = options.scope, settings.load(), terminal.notify, terminal.show_progress
 
@@ -112,11 +105,3 @@ def index(
                 f"{result.read:,} were read now, {result.removed:,} removed."
             )
     return 0
-
-
-def _require_paths(paths: Sequence[str]) -> None:
-    from suffice.search.engines.address import is_address, remove_secrets
-
-    for path in paths:
-        if is_address(path):
-            raise InputError(f"{remove_secrets(path)} is already an index; name files and folders to read")

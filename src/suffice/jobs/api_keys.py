@@ -86,9 +86,7 @@ class ApiKeyStore:
     async def is_required(self) -> bool:
         """Whether a key was ever created, at most ``RECHECK_SECONDS`` ago: the first key takes effect without a restart."""
         if not self._is_required and time.monotonic() - self._checked_at > RECHECK_SECONDS:
-            self._checked_at = (
-                time.monotonic()
-            )  # Before the query: if the database hangs, only this request waits for it.
+            self._checked_at = time.monotonic()  # Before the query: if the database hangs, only this request waits.
             self._is_required = await asyncio.to_thread(self.has_any)
         return self._is_required
 

@@ -126,19 +126,21 @@ class RunExecutor:
         telemetry = None
         if self._has_telemetry:
             telemetry = Telemetry(stored.id, await asyncio.to_thread(self._find_conversation, stored))
+        record = () if telemetry is None else (telemetry.record_event,)
+        listeners = (active.log.record_event, *active.listeners, *record)
         active.task = asyncio.ensure_future(self._produce_events(stored, active, telemetry, events))
         # Not at the end of the task's own code, which never runs if the task is cancelled before its first step.
         active.task.add_done_callback(lambda _: events.put_nowait(None))
         if active.is_interrupted:
             active.task.cancel()
         try:
-            await self._store_events(stored.id, active, telemetry, events)
+            await self._store_events(stored.id, active, listeners, events)
         except BaseException:
             active.task.cancel()
             raise
         finally:
             if telemetry is not None:
-                telemetry.end()
+                telemetry.spans.end()
         try:
             await active.task
         except asyncio.CancelledError:
@@ -175,7 +177,7 @@ class RunExecutor:
                 events.put_nowait(event)
 
     async def _store_events(
-        self, run_id: str, active: ActiveRun, telemetry: Telemetry | None, events: asyncio.Queue[Event | None]
+        self, run_id: str, active: ActiveRun, listeners: EventListeners, events: asyncio.Queue[Event | None]
     ) -> None:
         """Number and store the events from the queue, in batches of those that have arrived."""
         last = await asyncio.to_thread(self._store.last_event, run_id)
@@ -191,13 +193,10 @@ class RunExecutor:
                 if event is None:
                     ended = True
                     break
-                active.log.record_event(event)
                 if isinstance(event, Finished):
                     active.report = event.report
-                for listen in active.listeners:
+                for listen in listeners:
                     listen(event)
-                if telemetry is not None:
-                    telemetry.record_event(event)
                 for number, each in numbering.assign(event):
                     data = serialize_event(each, run_id)
                     numbered.append(StoredEvent(number, data["type"], json.dumps(to_json_safe(data))))
@@ -253,9 +252,7 @@ class RunExecutor:
         await self._retry(lambda: self._store.log_run(stored.id, stored.owner, row, finding))
 
     def _load_prior_run(self, run_id: str) -> PriorRun:
-        read = self._store.read_events_of_type
-        events = [json.loads(event.data) for type in ("started", "continued", "round") for event in read(run_id, type)]
-        return build_prior_run(run_id, events)
+        return build_prior_run(run_id, self._store.load_events(run_id, "started", "continued", "round"))
 
     async def _finish(self, run_id: str, report: Report | None) -> None:
         status: RunStatus = "cancelled" if report is None or report.stop.reason == "cancelled" else "done"

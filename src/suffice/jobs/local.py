@@ -12,7 +12,7 @@ from suffice.jobs.database import open_engine, sqlite_url
 from suffice.jobs.executor import EventListeners
 from suffice.jobs.journal import find_error_class
 from suffice.jobs.requests import JobRequest, parse_request
-from suffice.jobs.store import Priority, RunStore
+from suffice.jobs.store import Priority, RunStore, is_run_id
 from suffice.jobs.worker import Worker
 from suffice.storage.locks import lock_or_refuse
 from suffice.storage.runs import UNFINISHED_DIR
@@ -72,6 +72,6 @@ def _open_store(path: Path) -> RunStore:
 
 
 def _run_path(run_id: str, data_dir: Path) -> Path:
-    if not run_id or not all(character.isalnum() or character == "-" for character in run_id):
+    if not is_run_id(run_id):
         raise InputError(f"{run_id!r} is not the name of a run; list unfinished runs with: suffice resume")
     return data_dir / UNFINISHED_DIR / f"{run_id}.sqlite"

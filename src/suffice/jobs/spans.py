@@ -32,7 +32,6 @@ A = TypeVar("A")
 
 AGENT_NAME = "suffice"
 _PROVIDERS = {"google": "gcp.gemini"}  # Where the conventions have another name than we do.
-_OUTPUT_TYPES = {"json": "json", "line": "text", "text": "text"}
 
 tracer = trace.get_tracer("suffice", __version__)
 
@@ -149,7 +148,7 @@ class TracedModel(ModelWrapper):
             "gen_ai.request.model": name or model.name,
             "gen_ai.request.temperature": prompt.temperature,
             "gen_ai.request.max_tokens": prompt.max_tokens,
-            "gen_ai.output.type": _OUTPUT_TYPES[prompt.output_format],
+            "gen_ai.output.type": "json" if prompt.output_format == "json" else "text",
             "gen_ai.prompt.name": prompt.role,
             "suffice.role": prompt.role,
         }

@@ -30,10 +30,6 @@ AcceptRequest = Callable[[str], bool]
 """Whether the stored JSON of a request is wanted."""
 
 
-def _accept_all(request: str) -> bool:
-    return True
-
-
 class QuotaExceeded(Exception):
     """The owner's quota allows no further run now; another try may succeed after ``retry_after`` seconds."""
 
@@ -128,17 +124,11 @@ class RunStore:
                 if quota is not None:
                     _check_quota(connection, owner, quota)
         except sa.exc.IntegrityError:
-            earlier = None if idempotency_key is None else self.find_by_idempotency_key(owner, idempotency_key)
-            if earlier is None:
-                raise
-            return earlier
+            earlier = sa.select(runs).where(runs.c.owner == owner, runs.c.idempotency == idempotency_key)
+            if found := self._find_runs(earlier):
+                return found[0]
+            raise
         return self.get(run_id)
-
-    def find_by_idempotency_key(self, owner: str, key: str) -> StoredRun | None:
-        """Return the run that its owner requested with this idempotency key."""
-        query = sa.select(runs).where(runs.c.owner == owner, runs.c.idempotency == key)
-        found = self._find_runs(query)
-        return found[0] if found else None
 
     def get(self, run_id: str) -> StoredRun:
         """Return a run; raise ``KeyError`` if there is no such run."""
@@ -158,7 +148,7 @@ class RunStore:
         limit: int,
         after: tuple[float, str] | None = None,
         status: str | None = None,
-        accept: AcceptRequest = _accept_all,
+        accept: AcceptRequest,
     ) -> list[StoredRun]:
         """Return the runs of an owner whose requests are accepted, newest first.
 
@@ -278,7 +268,7 @@ class RunStore:
 
     def find_expired(self, retention: Retention) -> list[str]:
         """Return the oldest ended runs that the retention rules do not keep, at most ``PAGE_SIZE`` of them."""
-        ended = sa.select(runs.c.id).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
+        ended = _select_oldest_ended(runs.c.id)
         found: list[str] = []
         with self.engine.connect() as connection:
             if retention.seconds is not None:
@@ -295,7 +285,7 @@ class RunStore:
                     found += self._oldest_of_size(connection, surplus)
         return list(dict.fromkeys(found))[:PAGE_SIZE]
 
-    def iter_export(self, owner: str, accept: AcceptRequest = _accept_all) -> Iterator[dict[str, Any]]:
+    def iter_export(self, owner: str, accept: AcceptRequest) -> Iterator[dict[str, Any]]:
         """Yield everything that is stored of an owner's runs: request, times, status, report, error and events."""
         after: tuple[float, str] | None = None
         while page := self.list_runs(owner, limit=20, after=after, accept=accept):
@@ -314,19 +304,14 @@ class RunStore:
                 }
 
     def _stored_chars(self, connection: sa.Connection) -> int:
-        own = sa.select(sa.func.sum(_size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error)))
-        return sum(
-            connection.execute(query).scalar_one() or 0 for query in (own, sa.select(sa.func.sum(_size(events.c.data))))
-        )
+        sums = (sa.select(sa.func.sum(size)) for size in (_get_run_size(), _size(events.c.data)))
+        return sum(connection.execute(query).scalar_one() or 0 for query in sums)
 
     def _oldest_of_size(self, connection: sa.Connection, surplus: int) -> Iterator[str]:
         """Yield the oldest ended runs until they take up ``surplus`` characters."""
         of_events = sa.select(sa.func.sum(_size(events.c.data))).where(events.c.run == runs.c.id).scalar_subquery()
-        size = _size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error) + sa.func.coalesce(of_events, 0)
-        oldest = (
-            sa.select(runs.c.id, size).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
-        )
-        for run_id, chars in connection.execute(oldest.limit(PAGE_SIZE)):
+        size = _get_run_size() + sa.func.coalesce(of_events, 0)
+        for run_id, chars in connection.execute(_select_oldest_ended(runs.c.id, size).limit(PAGE_SIZE)):
             if surplus <= 0:
                 return
             surplus -= chars
@@ -353,9 +338,10 @@ class RunStore:
         """Return the events with a number greater than ``after``, in order."""
         return self._read(_select_events(run_id).where(events.c.seq > after).order_by(events.c.seq).limit(limit))
 
-    def read_events_of_type(self, run_id: str, type: str) -> list[StoredEvent]:
-        """Return the events of one type, in order."""
-        return self._read(_select_events(run_id).where(events.c.type == type).order_by(events.c.seq))
+    def load_events(self, run_id: str, *types: str) -> list[dict[str, Any]]:
+        """Return the events of these types as they were serialized, in order."""
+        found = self._read(_select_events(run_id).where(events.c.type.in_(types)).order_by(events.c.seq))
+        return [json.loads(event.data) for event in found]
 
     def last_event(self, run_id: str) -> StoredEvent | None:
         found = self._read(_select_events(run_id).order_by(events.c.seq.desc()).limit(1))
@@ -385,6 +371,14 @@ def _check_quota(connection: sa.Connection, owner: str, quota: Quota) -> None:
 
 def _is_older(created: float, run_id: str) -> sa.ColumnElement[bool]:
     return sa.or_(runs.c.created < created, sa.and_(runs.c.created == created, runs.c.id < run_id))
+
+
+def _select_oldest_ended(*columns: Any) -> sa.Select[Any]:
+    return sa.select(*columns).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
+
+
+def _get_run_size() -> Any:
+    return _size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error)
 
 
 def _size(column: Any) -> Any:

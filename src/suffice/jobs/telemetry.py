@@ -26,11 +26,10 @@ from suffice.events import (
 from suffice.jobs.spans import RunSpans
 
 REGISTRY = CollectorRegistry()
-_DURATION_BUCKETS = (1, 2, 5, 10, 20, 40, 60, 90, 120, 240, 480, 960)
 DURATION = Histogram(
     "research_loop_duration_seconds",
     "Seconds from the first query to the stop.",
-    buckets=_DURATION_BUCKETS,
+    buckets=(1, 2, 5, 10, 20, 40, 60, 90, 120, 240, 480, 960),
     registry=REGISTRY,
 )
 ROUNDS = Histogram(
@@ -156,10 +155,6 @@ class Telemetry:
             self._log_event("writing", None, passages=event.passages)
         elif isinstance(event, Finished):
             self._record_finish(event)
-
-    def end(self) -> None:
-        """Close the spans when the run ends or is suspended."""
-        self.spans.end()
 
     def _spend(self, tokens: int) -> None:
         self._tokens_left = None if self._token_bound is None else max(0.0, self._token_bound - tokens)

@@ -43,9 +43,7 @@ JOURNAL_VERSION = "1"  # Of the stored steps. Runs of another version wait for a
 CLEANUP_SECONDS = 60.0  # Seconds between two deletions of expired runs.
 LOOP_BLOCKED_SECONDS = 60.0  # Seconds without a turn of the event loop after which a worker counts itself as stuck.
 PURGE_TIMEOUT = 10.0  # Seconds within which an active run must end to be purged.
-READ_TAGS_SECONDS = (
-    300.0  # Seconds between two looks at the files of the collections; only if machines share the database.
-)
+READ_TAGS_SECONDS = 300.0  # Seconds between two looks at the collections' files, if machines share the database.
 REQUEUE_AFTER = 10.0  # Seconds after which a stored run that did not reach the queue is queued again.
 
 log = logging.getLogger(__name__)
@@ -274,16 +272,6 @@ class Worker:
                 await self.event_stream.wait_until_ended(run_id)
         return bool(await asyncio.to_thread(self._delete, [run_id]))
 
-    def delete_expired(self) -> int:
-        """Delete the runs that the retention rules do not keep; return how many."""
-        count = 0
-        while not self._stopping.is_set() and (expired := self.store.find_expired(self._retention)):
-            deleted = self._delete(expired)
-            count += len(deleted)
-            if not deleted:
-                break
-        return count
-
     def _delete(self, ids: Sequence[str]) -> list[str]:
         deleted = self.store.delete(ids)
         if deleted:
@@ -320,9 +308,7 @@ class Worker:
                 else:
                     self._loop.call_soon_threadsafe(self._mark_loop_alive)
                     self._beat()
-            except (
-                Exception
-            ) as error:  # The database may be unavailable. No run is lost: the next heartbeat tries again.
+            except Exception as error:  # The database may be unavailable. The next heartbeat tries again.
                 log.warning("Heartbeat failed: %s", str(error).partition("\n")[0])
             for _ in range(int(HEARTBEAT_SECONDS / 0.5)):
                 if self._stopping.wait(0.5):
@@ -345,9 +331,13 @@ class Worker:
         self._loop_alive_at = time.monotonic()
 
     def _clean_up(self) -> None:
-        if not self._retention.is_unlimited and time.monotonic() >= self._next_cleanup:
-            self._next_cleanup = time.monotonic() + CLEANUP_SECONDS
-            self.delete_expired()
+        """Delete the runs that the retention rules do not keep, every ``CLEANUP_SECONDS``."""
+        if self._retention.is_unlimited or time.monotonic() < self._next_cleanup:
+            return
+        self._next_cleanup = time.monotonic() + CLEANUP_SECONDS
+        deleted = True
+        while deleted and not self._stopping.is_set():
+            deleted = bool(self._delete(self.store.find_expired(self._retention)))
 
     def _interrupt_cancelled(self) -> None:
         for run_id in self.store.find_cancelled(list(self._executor.active)):

@@ -80,8 +80,6 @@ def describe_outcome(stop: Stop, record: RoundRecord) -> str:
         outcome += "; results skipped, not worth reading"
     elif not record.accepted:
         outcome += "; round rejected"
-    if record.unread:
-        outcome += f"; {record.unread} left unread, not worth reading"
     return outcome + (f"; unknown: {unknown}" if unknown else "")
 
 

@@ -1,7 +1,6 @@
 """The HTTP server and its socket. A connection whose request head does not arrive in time is closed."""
 
 import asyncio
-import ipaddress
 import socket
 from typing import Any
 
@@ -11,6 +10,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from suffice.errors import InputError
+from suffice.models.llm.endpoint import is_loopback
 
 MAX_CONNECTIONS = 2000  # More connections at the same time are refused.
 SHUTDOWN_SECONDS = 3  # Seconds that open connections have left when the service shuts down.
@@ -78,16 +78,6 @@ def open_socket(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "there is no such port"
         raise InputError(f"Cannot listen on {host}:{port}: {reason}; choose another --port or --host") from error
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the host."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def require_key(host: str, has_key: bool) -> None:

@@ -1,10 +1,10 @@
 """``/jobs``: list, read, stream and cancel runs. ``/replay``: where another gate would have stopped a run."""
 
 import asyncio
-import base64
-import binascii
 import json
 import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -23,7 +23,7 @@ from suffice.report.chart import render_chart
 from suffice.server import schema
 from suffice.server.dependencies import ClientDep, OwnedRunDep, Service, ServiceDep, find_owned_run
 from suffice.server.errors import ApiError, document_errors
-from suffice.server.streaming import parse_last_event_id, stream_response
+from suffice.server.streaming import stream_response
 
 router = APIRouter()
 
@@ -70,9 +70,9 @@ async def get_job(run: OwnedRunDep, service: ServiceDep) -> schema.Job:
 async def stream_events(
     run: OwnedRunDep,
     service: ServiceDep,
-    last_event_id: Annotated[str | None, Header(alias="Last-Event-ID", max_length=40)] = None,
+    last_event_id: Annotated[int, Header(alias="Last-Event-ID", ge=0, lt=10**9)] = 0,
 ) -> EventSourceResponse:
-    return stream_response(service.worker.event_stream, run.id, parse_last_event_id(last_event_id))
+    return stream_response(service.worker.event_stream, run.id, last_event_id)
 
 
 @router.delete("/jobs/{job}", summary="Cancel a run, or delete it", responses=_ERRORS | document_errors(409))
@@ -103,9 +103,7 @@ async def cancel_job(
 )
 async def export_runs(service: ServiceDep, client: ClientDep) -> StreamingResponse:
     rows = service.worker.store.iter_export(client.id, service.worker.served.accepts)
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    headers = {"content-disposition": "attachment; filename=suffice.jsonl"}
-    return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
+    return _stream_rows(rows, {"content-disposition": "attachment; filename=suffice.jsonl"})
 
 
 @router.get(
@@ -115,9 +113,7 @@ async def export_runs(service: ServiceDep, client: ClientDep) -> StreamingRespon
     responses={200: {"content": {"application/x-ndjson": {}}}, **document_errors(401, 429, 500)},
 )
 async def read_log(service: ServiceDep, client: ClientDep) -> StreamingResponse:
-    rows = service.worker.store.iter_log(client.id, service.worker.served.accepts)
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return StreamingResponse(lines, media_type="application/x-ndjson")
+    return _stream_rows(service.worker.store.iter_log(client.id, service.worker.served.accepts))
 
 
 @router.post(
@@ -128,14 +124,16 @@ async def read_log(service: ServiceDep, client: ClientDep) -> StreamingResponse:
 async def replay_gates(request: schema.ReplayRequest, service: ServiceDep, client: ClientDep) -> schema.ReplayResponse:
     gates = [parse_gate(text, files=False) for text in request.stop]
     await find_owned_run(service, client, request.run)
-    events = [
-        json.loads(event.data)
-        for type in ("started", "round", "stopped", "report")
-        for event in await asyncio.to_thread(service.worker.store.read_events_of_type, request.run, type)
-    ]
+    load = service.worker.store.load_events
+    events = await asyncio.to_thread(load, request.run, "started", "round", "stopped", "report")
     trace = build_trace(events, f"The run {request.run}")
     outcomes = await asyncio.to_thread(lambda: [_gate_outcome(what_if(trace, gate), request.chart) for gate in gates])
     return schema.ReplayResponse(run=request.run, rounds=len(trace.rounds), gates=outcomes)
+
+
+def _stream_rows(rows: Iterator[dict[str, Any]], headers: Mapping[str, str] | None = None) -> StreamingResponse:
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return StreamingResponse(lines, headers=headers, media_type="application/x-ndjson")
 
 
 def _gate_outcome(found: WhatIf, chart_width: int | None) -> schema.GateOutcome:
@@ -156,11 +154,11 @@ def _gate_outcome(found: WhatIf, chart_width: int | None) -> schema.GateOutcome:
 
 
 async def _job_body(service: Service, stored: StoredRun) -> schema.Job:
-    rounds = await asyncio.to_thread(service.worker.store.read_events_of_type, stored.id, "round")
+    rounds = await asyncio.to_thread(service.worker.store.load_events, stored.id, "round")
     last = await asyncio.to_thread(service.worker.store.last_event, stored.id)
     return schema.Job(
         **_summarize_run(stored),
-        progress=_summarize_progress(stored, [json.loads(event.data) for event in rounds], last),
+        progress=_summarize_progress(stored, rounds, last),
         report=None if stored.report is None else json.loads(stored.report),
         error=None if stored.error is None else json.loads(stored.error),
         waiting=await asyncio.to_thread(service.worker.explain_waiting, stored),
@@ -195,14 +193,12 @@ def _summarize_run(stored: StoredRun) -> dict[str, Any]:
 
 
 def _make_cursor(stored: StoredRun) -> str:
-    return base64.urlsafe_b64encode(json.dumps([stored.created, stored.id]).encode()).decode()
+    return f"{stored.created!r}_{stored.id}"
 
 
 def _parse_cursor(cursor: str) -> tuple[float, str]:
-    try:
-        created, run = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        if not is_run_id(str(run)) or not math.isfinite(float(created)):
-            raise ValueError
-        return float(created), str(run)
-    except (ValueError, TypeError, binascii.Error):
-        raise ApiError(422, "cursor: this is not the `next` of a list of runs") from None
+    created, _, run = cursor.partition("_")
+    with suppress(ValueError):
+        if is_run_id(run) and math.isfinite(float(created)):
+            return float(created), run
+    raise ApiError(422, "cursor: this is not the `next` of a list of runs")

@@ -19,7 +19,7 @@ from suffice.server import schema
 from suffice.server.dependencies import Client, ClientDep, Service, ServiceDep, find_owned_run
 from suffice.server.errors import ApiError, document_errors
 from suffice.server.streaming import stream_response
-from suffice.types import Passage, Query, Report
+from suffice.types import Query, Report
 
 router = APIRouter()
 
@@ -102,7 +102,7 @@ async def search(request: schema.SearchRequest, service: ServiceDep, client: Cli
     async with service.searches.admit(client.id, client.quota.searches_per_minute if client.quota else None):
         opened = await open_search(options.scope, settings.load(), lambda message: None)
         found = await opened(Query(query), options.k)
-    return schema.SearchResponse(query=query, passages=[_passage_body(passage) for passage in found])
+    return schema.SearchResponse(query=query, passages=[schema.FoundPassage.model_validate(one) for one in found])
 
 
 async def submit_run(
@@ -121,19 +121,13 @@ async def submit_run(
     if options.continues is not None:
         job = await _inherit_scope(service, client, job, str(options.continues))
     resolve_collections(job, service.worker.collections)
-    stored = (
-        None
-        if idempotency_key is None
-        else await asyncio.to_thread(service.worker.store.find_by_idempotency_key, client.id, idempotency_key)
-    )
-    if stored is None:
-        try:
-            stored = await service.worker.submit(
-                job, owner=client.id, priority=priority, idempotency_key=idempotency_key, quota=client.quota
-            )
-        except QuotaExceeded as error:
-            headers = {"retry-after": str(error.retry_after)}
-            raise ApiError(429, str(error), retryable=True, headers=headers) from error
+    try:
+        stored = await service.worker.submit(
+            job, owner=client.id, priority=priority, idempotency_key=idempotency_key, quota=client.quota
+        )
+    except QuotaExceeded as error:
+        headers = {"retry-after": str(error.retry_after)}
+        raise ApiError(429, str(error), retryable=True, headers=headers) from error
     served, earlier = service.worker.served, parse_request(stored.request)
     if idempotency_key is not None and not (earlier == served.bind(job) and served.serves(earlier)):
         raise ApiError(409, f"Idempotency-Key {idempotency_key!r} was used for another request; choose a new one")
@@ -193,15 +187,3 @@ def _build_job_request(
         raise ApiError(422, "options.web: this service does not search the web; its operator can allow it with --web")
     options.validate(gate_files=False)
     return JobRequest(question, options, tuple(body.collections))
-
-
-def _passage_body(passage: Passage) -> schema.FoundPassage:
-    return schema.FoundPassage(
-        id=passage.id,
-        title=passage.title,
-        text=passage.text,
-        type=passage.kind,
-        location=passage.location,
-        url=passage.url,
-        score=passage.score,
-    )

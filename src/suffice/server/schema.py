@@ -132,10 +132,11 @@ class EstimateResponse(Estimate):
 
 
 class FoundPassage(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
     id: str
     title: str
     text: str
-    type: str
+    type: str = Field(validation_alias="kind")
     location: str
     url: str | None
     score: float | None

@@ -5,10 +5,10 @@ file, so line numbers, pages and wording are those of the citation.
 """
 
 import asyncio
-import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated
@@ -121,11 +121,7 @@ def _open_source(
     if with_page and path is not None and number is not None and remark is None:
         drawn = _draw_page(path, number, stretches)
     return SourceText(
-        id=source.id,
-        title=source.title,
-        type=source.type,
-        location=source.location,
-        url=source.url,
+        **asdict(source),
         lines=marked,
         html=_lay_out(marked, source.location),
         page=drawn,
@@ -158,8 +154,7 @@ def _find_passages(service: Service, run: StoredRun, report: Report, source: Sou
     computed = report.metadata.get("computed")
     if isinstance(computed, dict) and isinstance(computed.get(source.id), str):
         return [Passage("", computed[source.id], "", Place(""))]
-    read = service.worker.store.read_events_of_type
-    events = [json.loads(event.data) for type in ("continued", "round") for event in read(run.id, type)]
+    events = service.worker.store.load_events(run.id, "continued", "round")
     stored = (event["passages"] if event["type"] == "round" else event["earlier"]["evidence"] for event in events)
     found = {passage["id"]: convert(passage, Passage) for passages in stored for passage in passages}
     page = canonicalize_url(source.url) if source.url else None

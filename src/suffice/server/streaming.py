@@ -6,7 +6,6 @@ from contextlib import aclosing
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from suffice.jobs.event_stream import EventStream, with_keepalive
-from suffice.server.errors import ApiError
 
 KEEPALIVE_SECONDS = 15.0  # Seconds without an event after which a comment keeps the connection open.
 RETRY_MS = 1000  # Milliseconds after which a browser reconnects.
@@ -20,15 +19,6 @@ def stream_response(
         _format_events(event_stream, run, after),
         headers={"cache-control": "no-cache, no-store", "x-accel-buffering": "no", **(headers or {})},
     )
-
-
-def parse_last_event_id(header: str | None) -> int:
-    """Parse the ``Last-Event-ID`` header; 0 without one."""
-    if not header:
-        return 0
-    if not (header.isascii() and header.isdigit() and len(header) < 10):
-        raise ApiError(422, f"Last-Event-ID: {header[:40]!r} is not the number of an event")
-    return int(header)
 
 
 async def _format_events(event_stream: EventStream, run: str, after: int) -> AsyncGenerator[bytes, None]:

@@ -123,15 +123,7 @@ class FindingStore:
                 "SELECT id, run, task, title, narrative, facts, score FROM findings ORDER BY id"
             ).fetchall()
         return [
-            StoredFinding(
-                id,
-                run,
-                task,
-                title,
-                narrative,
-                tuple(StoredFact(text, tuple(own)) for text, own in json.loads(facts)),
-                score,
-            )
+            StoredFinding(id, run, task, title, narrative, _parse_facts(facts), score)
             for id, run, task, title, narrative, facts, score in rows
         ]
 
@@ -213,6 +205,10 @@ def build_finding(report: Report) -> StoredFinding | None:
     if any(remove_injected_lines(text).removed for text in (finding.task, finding.narrative, finding.text)):
         return None
     return finding
+
+
+def _parse_facts(encoded: str) -> tuple[StoredFact, ...]:
+    return tuple(StoredFact(text, tuple(sources)) for text, sources in json.loads(encoded))
 
 
 def _strip_citations(text: str) -> str:

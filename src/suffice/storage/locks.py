@@ -12,12 +12,8 @@ def lock_or_refuse(path: Path, message: str) -> Iterator[None]:
     """Hold the lock on a file; raise ``InputError`` with this message if another process has it."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(path, blocking=False)
     try:
-        lock.acquire()
+        with FileLock(path, blocking=False):
+            yield
     except Timeout:
         raise InputError(message) from None
-    try:
-        yield
-    finally:
-        lock.release()

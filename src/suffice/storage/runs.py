@@ -159,16 +159,10 @@ def _build_log_row(report: Report, started: Started, at: str, durations: dict[st
 def read_log(data_dir: Path) -> list[dict[str, Any]]:
     """Return the lines of the log, oldest first; unreadable lines are skipped."""
     try:
-        lines = (data_dir / LOG_FILE).read_bytes().splitlines()
+        rows = _parse_lines((data_dir / LOG_FILE).read_bytes())
     except OSError:
         return []
-    rows = []
-    for line in lines:
-        with suppress(ValueError):
-            row = json.loads(line)
-            if isinstance(row, dict) and isinstance(row.get("run"), str):
-                rows.append(row)
-    return rows
+    return [row for row in rows if isinstance(row.get("run"), str)]
 
 
 def list_unfinished_runs(data_dir: Path) -> list[str]:
@@ -203,14 +197,15 @@ def load_report(folder: Path) -> Report:
         raise InputError(f"The run {folder.name} has no report; it was interrupted before one was written") from error
 
 
+def read_events(folder: Path) -> list[dict[str, Any]]:
+    """Return the events of a recorded run; a killed run may have left half a line."""
+    return _parse_lines((folder / EVENTS_FILE).read_bytes())
+
+
 def load_prior_run(folder: Path) -> PriorRun:
     """Return what a follow-up run builds on, from the trace of a recorded run."""
-    events = []
     try:
-        for line in (folder / EVENTS_FILE).read_bytes().splitlines():
-            with suppress(ValueError):  # A killed run may have left half a line.
-                events.append(json.loads(line))
-        return build_prior_run(folder.name, events)
+        return build_prior_run(folder.name, read_events(folder))
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"The trace of run {folder.name} cannot be read ({type(error).__name__}: {error})") from error
 
@@ -281,6 +276,15 @@ def _list_run_dirs(folder: Path) -> list[Path]:
 def _open_private(path: Path) -> TextIO:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     return open(descriptor, "w", encoding="utf-8", errors="backslashreplace")
+
+
+def _parse_lines(data: bytes) -> list[dict[str, Any]]:
+    """Return the JSON object of each line; a line without one is left out."""
+    rows = []
+    for line in data.splitlines():
+        with suppress(ValueError):
+            rows.append(json.loads(line))
+    return [row for row in rows if isinstance(row, dict)]
 
 
 def _parse_note(note: dict[str, Any]) -> Note:

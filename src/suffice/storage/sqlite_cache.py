@@ -58,24 +58,15 @@ class SqliteCache:
 
     def put(self, items: Mapping[bytes, bytes]) -> None:
         """Store these values, replacing earlier ones."""
-        with self._handle_errors():
-            if (database := self._connect()) is not None:
-                with database:
-                    database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?)", items.items())
+        self._write("INSERT OR REPLACE INTO shelf VALUES (?, ?)", items.items())
 
     def delete_before(self, value: bytes) -> None:
         """Delete every value that sorts before this one; for values that begin with a timestamp."""
-        with self._handle_errors():
-            if (database := self._connect()) is not None:
-                with database:
-                    database.execute("DELETE FROM shelf WHERE value < ?", (value,))
+        self._write("DELETE FROM shelf WHERE value < ?", [(value,)])
 
     def clear(self) -> None:
         """Delete all values."""
-        with self._handle_errors():
-            if (database := self._connect()) is not None:
-                with database:
-                    database.execute("DELETE FROM shelf")
+        self._write("DELETE FROM shelf", [()])
 
     def close(self) -> None:
         """Close the file. The cache stays usable but stores nothing any more."""
@@ -94,6 +85,12 @@ class SqliteCache:
             database.execute("PRAGMA synchronous=NORMAL")
             database.execute("CREATE TABLE IF NOT EXISTS shelf (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
         return self._database
+
+    def _write(self, statement: str, rows: Iterable[tuple[bytes, ...]]) -> None:
+        with self._handle_errors():
+            if (database := self._connect()) is not None:
+                with database:
+                    database.executemany(statement, rows)
 
     @contextmanager
     def _handle_errors(self) -> Iterator[None]:
@@ -134,18 +131,12 @@ class SqliteCache:
 
 
 class JsonCache:
-    """Typed values as JSON in a ``SqliteCache``; with ``max_age_seconds``, older values count as missing.
+    """Typed values as JSON in a ``SqliteCache``; values older than ``max_age_seconds`` count as missing.
 
     A value that cannot be read as that type (of another version, or corrupt) counts as missing too.
     """
 
-    def __init__(
-        self,
-        cache: SqliteCache,
-        *,
-        max_age_seconds: float | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, cache: SqliteCache, *, max_age_seconds: float, clock: Callable[[], float] = time.time) -> None:
         self._cache = cache
         self._max_age_seconds = max_age_seconds
         self._clock = clock
@@ -160,8 +151,7 @@ class JsonCache:
 
     def delete_expired(self) -> None:
         """Delete the values that are too old to be returned."""
-        if self._max_age_seconds is not None:
-            self._cache.delete_before(_encode_timestamp(self._clock() - self._max_age_seconds))
+        self._cache.delete_before(_encode_timestamp(self._clock() - self._max_age_seconds))
 
     def _load(self, key: bytes, type: Any) -> Any:
         import msgspec
@@ -169,12 +159,10 @@ class JsonCache:
         stored = self._cache.get([key]).get(key)
         if stored is None:
             return None
-        if self._max_age_seconds is not None:
-            if not 0 <= self._clock() - int.from_bytes(stored[:_TIMESTAMP_BYTES], "big") < self._max_age_seconds:
-                return None
-            stored = stored[_TIMESTAMP_BYTES:]
+        if not 0 <= self._clock() - int.from_bytes(stored[:_TIMESTAMP_BYTES], "big") < self._max_age_seconds:
+            return None
         try:
-            return msgspec.json.decode(stored, type=type)
+            return msgspec.json.decode(stored[_TIMESTAMP_BYTES:], type=type)
         except msgspec.MsgspecError:
             return None
 
@@ -182,8 +170,7 @@ class JsonCache:
         import msgspec
 
         with suppress(UnicodeEncodeError):
-            timestamp = b"" if self._max_age_seconds is None else _encode_timestamp(self._clock())
-            self._cache.put({key: timestamp + msgspec.json.encode(value)})
+            self._cache.put({key: _encode_timestamp(self._clock()) + msgspec.json.encode(value)})
 
 
 def _encode_timestamp(seconds: float) -> bytes:

@@ -63,7 +63,11 @@ class Endpoint:
 
 def is_local(url: str) -> bool:
     """Return whether the address is this machine's loopback, so that no data leaves the machine."""
-    host = urlsplit(url).hostname or ""
+    return is_loopback(urlsplit(url).hostname or "")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can be reached under this name or address."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
