@@ -77,7 +77,7 @@ class Facet:
     is_named: bool
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def stem_words(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     """Return the words of a text as the index compares them: lower-cased, stemmed in the given language, folded to ASCII."""
     if text.isascii():  # Word by word: most words are in the cache.
@@ -85,14 +85,14 @@ def stem_words(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     return tuple(stem_text(segment_unspaced(text), language))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def content_stems(text: str, language: str = ENGLISH) -> frozenset[str]:
     """Return the stems of the words that carry meaning."""
     words = (word for word in tokenize(text) if _is_content_word(word, language))
     return frozenset(stem_words(" ".join(words), language))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def extract_entities(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     """Return names, quoted strings, identifiers and numbers in order of appearance, each once.
 
@@ -127,7 +127,7 @@ def extract_lowered_names(text: str, language: str = ENGLISH) -> Set[str]:
     return _extract_names(text, language).keys()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _extract_names(text: str, language: str) -> dict[str, str]:
     """Return the names by themselves in lower case."""
     found: dict[str, str] = {}
