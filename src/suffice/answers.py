@@ -197,6 +197,18 @@ class Draft:
         cited = [tuple(dict.fromkeys(handle for one in own for handle in one.handles)) for own in paragraphs]
         return {one: handles for own, handles in zip(paragraphs, cited, strict=True) for one in own}
 
+    def narrow(self, statements: Collection[object]) -> "Draft":
+        """Return the parts and lines that hold the statements, each part with its heading and the part before it."""
+        held = [any(one in statements for one in list_statements(part)) for part in self.parts]
+        near = zip(self.parts, held, (*held[1:], False), strict=True)
+        parts = tuple(part for part, here, after in near if here or after or isinstance(part, SectionHeading))
+        findings, recommendations, risks = (
+            tuple(line for line in lines if line in statements)
+            for lines in (self.findings, self.recommendations, self.risks)
+        )
+        parts = drop_bare_headings(parts)
+        return replace(self, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
+
     def replace_statements(
         self,
         mend: Callable[[Statement], tuple[Statement, ...]],

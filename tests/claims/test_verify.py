@@ -7,7 +7,7 @@ from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.answers import Draft, Paragraph, Quotation, SectionHeading
+from suffice.answers import Draft, Paragraph, Quotation, SectionHeading, Statement
 from suffice.claims.checker import Checker
 from suffice.claims.reasons import Reason, describe_reason
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
@@ -229,6 +229,16 @@ def test_the_writer_mends_a_sentence_with_the_answer_around_it_and_sees_more_tha
         assert [note.handles for note in asked.sources] == [("[1]",), ("[2]",)], (
             "cited first, then what it did not cite"
         )
+
+
+def test_a_draft_is_narrowed_to_the_parts_with_some_statements():
+    one, two, three = (Paragraph((Statement(text),)) for text in ("It is old.", "It is big.", "It is blue."))
+    parts = (SectionHeading("Age"), one, SectionHeading("Size"), two, SectionHeading("Colour"), three)
+    draft = Draft(parts, risks=(Statement("It may fall."),))
+    assert draft.narrow(two.statements) == Draft((SectionHeading("Size"), two))
+    assert draft.narrow(draft.risks).risks == draft.risks
+    follow = Draft((one, two, three))
+    assert follow.narrow(three.statements).parts == (two, three), "with the part before it"
 
 
 def test_joined_facts_keep_their_citation_and_get_the_other():

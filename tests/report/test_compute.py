@@ -50,6 +50,7 @@ def test_the_model_gets_the_error_and_may_correct_its_program():
     assert len(run.evidence) == 2
     assert "not valid Python" in model.prompts[1].trouble
     assert "imports os" in model.prompts[2].trouble
+    assert [bool(prompt.notes) for prompt in model.prompts[:3]] == [True, False, False], "the program says what it used"
     assert len(run.error_log) == 2
 
 
@@ -116,6 +117,10 @@ def test_figures_in_the_sources_decide_not_the_words_of_the_task():
 )
 def test_figures_from_the_sources_may_be_used(code):
     assert find_unsourced_figure(code, TEXT) == ""
+
+
+def test_a_growth_of_some_percent_may_be_a_factor():
+    assert find_unsourced_figure("150 / 1.25, 150 * 0.75", "150 tickets a day, a rise of 25 %") == ""
 
 
 @pytest.mark.parametrize("code", ["1903 - 1850", "print('cost: 99 million')", "x = '1850'", "f'{1850:.0f}'"])

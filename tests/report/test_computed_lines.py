@@ -4,7 +4,7 @@ import pytest
 
 from suffice.report.computed_lines import keep_computed_lines
 
-SOURCES = "The old mill has 12 wheels. The new mill has 30 wheels. Rent rose from 400 to 500 euros in 2020."
+SOURCES = "In Q3 the old mill has 12 wheels. The new mill has 30 wheels. Rent rose from 400 to 500 euros in 2020."
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,7 @@ SOURCES = "The old mill has 12 wheels. The new mill has 30 wheels. Rent rose fro
         ("print(f'Difference: {30 - 12} wheels')", "Difference: 18 wheels"),
         ("print(f'The mills have {30 + 12} wheels together.')", "The mills have 42 wheels together."),
         ("print(f'Increase of the rent: {(500 - 400) / 400:.0%}')", "Increase of the rent: 25%"),
+        ("print(f'Wheels in Q3: {30 - 12}')", "Wheels in Q3: 18"),
         ("print(30 / 12)", "2.5"),
     ],
 )
@@ -41,6 +42,7 @@ def test_a_printed_sentence_is_no_evidence(code: str, output: str) -> None:
         ("The corrupt mayor stole 18 wheels.", "Result: 18"),
         ("The old mill does not have 18 wheels.", "Result: 18"),
         ("The mill is bankrupt: 18", "Result: 18"),
+        ("The bankrupt mills fell by -28.6 %", "Result: -28.6 %"),
         ("The mayor is corrupt.\nDifference: 18", "Difference: 18"),
     ],
 )

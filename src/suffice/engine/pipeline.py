@@ -387,7 +387,7 @@ class _Stages:
         passages = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
         run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
         max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
-        text = render_with_lists(run, draft) if len(statements) < len(set(draft.written)) else ""
+        text = render_with_lists(run, draft.narrow(statements)) if len(statements) < len(set(draft.written)) else ""
         return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run), text, beside)
 
     async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:

@@ -208,7 +208,7 @@ class Mend(Prompt[MendResponse]):
     doubts: tuple[str, ...]
     """The sentences, numbered, each with the reason of the doubt."""
     text: Note
-    """The whole answer, its doubted sentences numbered."""
+    """The parts of the answer with doubted sentences, which are numbered."""
     sources: tuple[Note, ...]
     max_tokens: int = 2000
 
@@ -225,13 +225,15 @@ class ComputeResponse:
 class Compute(Prompt[ComputeResponse]):
     role = "compute"
     response_type = ComputeResponse
+    omits_empty = True
     truncation_order = (("notes", "first"),)
 
     task: str
     modules: str
     trouble: str
-    """What was wrong with the last program; empty for the first."""
+    """The last program and what was wrong with it; empty for the first."""
     notes: tuple[Note, ...]
+    """The sentences with figures; none for a program that is corrected."""
 
 
 def parse_markdown_answer(text: str) -> SynthesisResponse:

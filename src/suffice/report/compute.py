@@ -7,12 +7,14 @@ its output counts as evidence; a label with words that no source has is replaced
 """
 
 import re
+from dataclasses import replace
 
 from suffice.prompts.writing import Compute
 from suffice.report.computed_lines import keep_computed_lines, list_constants
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.text.markdown import unwrap_fence
+from suffice.text.sentences import quotable_spans
 from suffice.tools import sandbox
 from suffice.types import COMPUTED_KIND, Failure, Note, Passage, Place
 
@@ -39,7 +41,8 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
             run.refused[Compute.role] += 1
             break
         notes = select_writer_notes(run)
-        answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), correction, notes))
+        shown = () if correction else tuple(filter(None, map(_keep_figures, notes)))
+        answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), correction, shown))
         code = "" if answer is None else _strip_fence(answer.code)
         if answer is None or not code:
             break
@@ -49,7 +52,7 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
             run.record_failure(
                 Failure("compute", "Refused", "a computation was left out: its program could not be used")
             )
-            correction = f"Your last program could not be used: {result.error}."
+            correction = f"You wrote this program from the sources, and it could not be used: {result.error}.\n\n{code}"
             continue
         passage = build_computed_passage(code, result.output, sum(outcomes))
         run.evidence.add(passage)
@@ -61,10 +64,16 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
 
 
 def _is_wanted(run: RunState) -> bool:
-    """Whether to ask for a program. The question shows the model all the evidence once more, so a plan may rule it out."""
+    """Whether to ask for a program. The question shows the model all figures of the evidence, so a plan may rule it out."""
     if run.is_strong:
         return run.current_plan is None or run.current_plan.calculates is not False
     return sum(len(_NUMBER.findall(note.text)) for note in select_writer_notes(run)) > 1
+
+
+def _keep_figures(note: Note) -> Note | None:
+    """Return the note with its sentences that have a figure; ``None`` if none has."""
+    spans = [span for span in quotable_spans(note.text, note.kind) if _NUMBER.search(note.text, *span)]
+    return replace(note, text="\n".join(note.text[slice(*span)] for span in spans)) if spans else None
 
 
 async def _compute(run: RunState, code: str, notes: tuple[Note, ...]) -> sandbox.ProgramResult:
@@ -89,9 +98,8 @@ def find_unsourced_figure(code: str, source_text: str) -> str:
         _parse_number(number) for value in values if isinstance(value, str) for number in _NUMBER.findall(value)
     ]
     for figure in (*figures, *in_texts):
-        if figure not in _FREE_CONSTANTS and not any(
-            round(figure * scale, 9) in known_figures for scale in _UNIT_SCALES
-        ):
+        stated = {*(figure * scale for scale in _UNIT_SCALES), abs(figure - 1) * 100}  # 1.25 is a growth of 25 %.
+        if figure not in _FREE_CONSTANTS and not any(round(value, 9) in known_figures for value in stated):
             return f"{figure:g} occurs in no source"
     return ""
 

@@ -10,7 +10,7 @@ import re
 from suffice.text.entities import stem_words
 from suffice.text.tokens import STOP_WORDS
 
-_FIGURE = re.compile(r"-?\d+(?:[,\u202f\u00a0 ]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")
+_FIGURE = re.compile(r"(?<!\w)-?\d+(?:[,\u202f\u00a0 ]\d{3})*(?:\.\d+)?(?:\s?%)?")
 _NEGATION = re.compile(r"\b(?:not?|never|none|neither|nor|without|cannot|false|wrong)\b|n['’]t\b", re.IGNORECASE)
 # Words that name an operation, a unit or a relation; they state nothing about the world.
 _OPERATION_WORDS = """
@@ -36,7 +36,7 @@ def keep_computed_lines(output: str, code: str, source_text: str) -> str:
         figures = [figure for figure in _FIGURE.findall(line) if figure not in stated]
         if not figures:
             continue
-        words = {stem for stem in stem_words(_FIGURE.sub(" ", line)) if not stem.isdecimal()}
+        words = {stem for stem in stem_words(line) if not stem.isdecimal()}
         is_borne_out = words <= known and not _NEGATION.search(line)
         lines.append(line if is_borne_out else f"Result: {', '.join(figures)}")
     return "\n".join(lines)

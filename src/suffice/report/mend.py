@@ -21,8 +21,8 @@ async def mend_statements(
 ) -> Mapping[Statement, tuple[Statement, ...]]:
     """Return what the writer makes of doubtful statements; nothing for one that it takes out or does not mention.
 
-    It sees the whole draft, what these statements and their paragraphs cite, and the nearest of what else it was written
-    from.
+    It sees the parts of the draft that they are in, what they and their paragraphs cite, and the nearest of what
+    else it was written from.
     """
     if run.budget.is_spent():
         run.refused[Mend.role] += 1
@@ -52,10 +52,10 @@ async def mend_statements(
 
 
 def _number_doubtful(run: RunState, doubtful: Sequence[ClaimVerdict], draft: Draft) -> str:
-    """Return the draft as Markdown, its doubtful statements with their numbers."""
+    """Return the parts of the draft with doubtful statements as Markdown, these with their numbers."""
     numbers = {verdict.claim: number for number, verdict in enumerate(doubtful, 1)}
 
     def mark(one: Statement) -> tuple[Statement, ...]:
         return (replace(one, text=f"({numbers[one]}) {one.text}") if one in numbers else one,)
 
-    return render_with_lists(run, draft.replace_statements(mark))
+    return render_with_lists(run, draft.narrow(numbers).replace_statements(mark))

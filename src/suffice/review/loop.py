@@ -158,10 +158,12 @@ class ReviewLoop:
         return ReviewRound(number, scores, composite, composite >= rules.pass_mark, issues)
 
     def _list_cited_sources(self, draft: Draft) -> tuple[str, ...]:
-        """Return what the draft cites, one line each."""
-        handles = dict.fromkeys(handle for statement in draft.written for handle in statement.handles)
-        cited = ((handle, self._run.evidence.find_passage(handle)) for handle in handles)
-        return tuple(f"{handle} {passage.title}" for handle, passage in cited if passage is not None)
+        """Return the titles that the draft cites, one line each, with the handles of their passages."""
+        titles: dict[str, list[str]] = {}
+        for handle in dict.fromkeys(handle for statement in draft.written for handle in statement.handles):
+            if (passage := self._run.evidence.find_passage(handle)) is not None:
+                titles.setdefault(passage.title, []).append(handle)
+        return tuple(f"{' '.join(handles)} {title}" for title, handles in titles.items())
 
     async def _ask_reader(self, prompt: Evaluate) -> Evaluation | None:
         """Return one reader's evaluation, asking a second time if it cannot be read; ``None`` if both fail."""
