@@ -91,20 +91,6 @@ def test_limits_and_a_missing_review_make_it_cheaper(environment: Path) -> None:
     assert tokens.input_tokens.high + tokens.output_tokens.high <= 1_001
 
 
-def test_short_answers_count_if_the_gate_has_them_drafted(environment: Path) -> None:
-    """Recorded without them: one more call after each of four rounds. Recorded with them: none if another gate decides."""
-    write_log(environment, MIN_RUNS)
-    plain = estimate(strategy="reflect")
-    drafted = estimate(strategy="reflect", stop="stable(.25) | budget(rounds=8)")
-    assert drafted.calls.typical == plain.calls.typical + 4
-    assert drafted.input_tokens.typical > plain.input_tokens.typical + 4_000
-    assert drafted.usd.typical > plain.usd.typical
-    write_log(environment, MIN_RUNS, tokens_by_stage={"trial_answer": {"calls": 4, "input": 4_000, "output": 40}})
-    assert estimate(strategy="reflect", stop="stable(0)").input_tokens.typical == 4_000
-    assert estimate(strategy="reflect", stop="stable(0)", max_rounds=2).input_tokens.typical == 2_000
-    assert estimate(strategy="reflect", stop="worth").calls.typical == 0
-
-
 def test_without_a_language_model_nothing_is_paid() -> None:
     found = estimate(model="extractive")
     assert (found.calls.high, found.input_tokens.high) == (0, 0)

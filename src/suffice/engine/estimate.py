@@ -2,8 +2,7 @@
 
 Runs of this machine count if there are enough with the same model, strategy and tier. Otherwise the runs that come with the
 package count (``recorded_costs.json``, made by ``python -m bench.costs``; it says with which model and questions). Tokens are
-taken as they were; the price is that of the model at hand. Short answers that only some gates have drafted after each round are
-added or taken away, as the gate of this run needs them.
+taken as they were; the price is that of the model at hand.
 """
 
 import json
@@ -16,10 +15,8 @@ from typing import Any
 from suffice import settings
 from suffice.engine.bounds import resolve_limits
 from suffice.engine.pipeline import RunConfig
-from suffice.meters.model import TrialAnswerMeter
 from suffice.models.base import Model, is_language_model
 from suffice.models.prices import find_price
-from suffice.prompts.lab import TrialAnswer
 
 MIN_RUNS = 5  # Runs of this machine from which they are preferred to those of the package.
 MAX_RUNS = 50  # The latest runs that count.
@@ -27,9 +24,6 @@ FIGURES_FILE = "recorded_costs.json"
 _REVIEW_ROLES = ("evaluate", "revise")
 # Roles that do not become fewer when there are fewer rounds.
 _ONCE_ROLES = ("plan", "look", "self_test", "compute", "draft", "answer", "rewrite", "check_draft", "support")
-# Tokens of the short answer drafted after round 1, 2 … (bench/stable_rows.jsonl.gz, mean of 200 runs); later ones as the last.
-_DRAFT_TOKENS = (920, 1_550, 1_880, 2_080, 2_140)
-_DRAFT_OUTPUT_TOKENS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +85,7 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
         name: value for name in ("rounds", "queries", "tokens", "usd") if (value := getattr(bounds, name)) is not None
     }
     recorded, basis = _choose_runs(config, strategy, log)
-    needs = frozenset() if config.gate is None else config.gate.needs
-    has_drafts = not needs.isdisjoint(TrialAnswerMeter.names)
-    runs = [_apply_limits(_fit_drafts(run, has_drafts), config, limits) for run in recorded]
+    runs = [_apply_limits(run, config, limits) for run in recorded]
     costs = [_compute_cost(run, config.model) for run in runs]
     known = [min(cost, limits.get("usd", cost)) for cost in costs if cost is not None]
     return Estimate(
@@ -181,18 +173,6 @@ def _parse_run(run: Sequence[Any]) -> RecordedRun:
 
 
 # -- from recorded runs to this one ------------------------------------------------------------------------------------
-
-
-def _fit_drafts(run: RecordedRun, has_drafts: bool) -> RecordedRun:
-    """Return the run with short answers drafted after each round, or without them."""
-    role = TrialAnswer.role
-    if has_drafts == (role in run.roles):
-        return run
-    roles = {name: numbers for name, numbers in run.roles.items() if name != role}
-    if has_drafts:
-        tokens = [_DRAFT_TOKENS[min(index, len(_DRAFT_TOKENS) - 1)] for index in range(run.rounds)]
-        roles[role] = (run.rounds, sum(tokens), run.rounds * _DRAFT_OUTPUT_TOKENS)
-    return RecordedRun(run.rounds, run.searches, roles)
 
 
 def _apply_limits(run: RecordedRun, config: RunConfig, limits: Mapping[str, float]) -> RecordedRun:

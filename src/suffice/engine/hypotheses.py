@@ -5,13 +5,12 @@
     weight(h)     = support(h) / support of all hypotheses
 
 A hypothesis' own words are those that the question does not have. The weight says how the evidence is spread over the
-hypotheses; it is not a probability, and a hypothesis is never treated as a fact. Each passage is read once for each
-hypothesis, so a round costs O(what is new). Source: docs/sources.md.
+hypotheses; it is not a probability, and a hypothesis is never treated as a fact. Source: docs/sources.md.
 """
 
-import heapq
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from suffice.prompts.planning import Hypothesize
 from suffice.strategies.base import RunView
@@ -27,13 +26,16 @@ class HypothesisTester:
     """Proposes queries that would decide between hypotheses, and shows their weights in the trace."""
 
     def __init__(self) -> None:
-        self._tracker: HypothesisTracker | None = None
+        self._texts: list[str] | None = None
+        self._times_asked: Counter[str] = Counter()
 
     async def propose(self, run: RunView) -> list[Query]:
         """Ask the model for hypotheses and return the queries that would test them, as many as the budget allows."""
-        tracker = self._update_tracker(run)
+        if self._texts is None:
+            self._texts = []
+            run.show_notes(lambda: self._render_standings(run))
         leads = tuple(query.text for query in run.propose_follow_ups(MAX_HYPOTHESES))
-        standings = tracker.render_standings()
+        standings = self._render_standings(run)
         answer = await run.try_ask(
             Hypothesize(run.task, run.render_notes(), standings, run.recent_queries, leads, MAX_HYPOTHESES)
         )
@@ -43,20 +45,16 @@ class HypothesisTester:
             rival.text: Query(rival.query, f"would tell whether: {rival.text}")
             for rival in answer.rivals[:MAX_HYPOTHESES]
         }
-        tracker.set_hypotheses(list(queries))
-        testable = [text for text in tracker.rank_for_testing() if run.filter_new_queries([queries[text]])]
+        self._texts = list(queries)
+        ranked = [one.text for one in weigh_hypotheses(run.task, self._texts, run.evidence)]
+        ranked.sort(key=self._times_asked.__getitem__)  # Those tested least often first, then by support.
+        testable = [text for text in ranked if run.filter_new_queries([queries[text]])]
         chosen = testable[: _count_affordable_tests(run)]
-        for text in chosen:
-            tracker.mark_asked(text)
+        self._times_asked.update(chosen)
         return [queries[text] for text in chosen]
 
-    def _update_tracker(self, run: RunView) -> "HypothesisTracker":
-        """Return the tracker, up to date with the evidence; make it and show its notes at the first call."""
-        if self._tracker is None:
-            self._tracker = HypothesisTracker(run.task)
-            run.show_notes(lambda: self._update_tracker(run).render_standings())
-        self._tracker.add_passages(run.evidence.get_passages_after(self._tracker.passage_count))
-        return self._tracker
+    def _render_standings(self, run: RunView) -> tuple[Note, ...]:
+        return render_standings(weigh_hypotheses(run.task, self._texts or (), run.evidence))
 
 
 def _count_affordable_tests(run: RunView) -> int:
@@ -67,80 +65,47 @@ def _count_affordable_tests(run: RunView) -> int:
     return max(1, queries_left // max(1, max_rounds - len(run.records)) - 1)
 
 
-@dataclass(slots=True)
-class _TrackedHypothesis:
+@dataclass(frozen=True, slots=True)
+class WeighedHypothesis:
+    """A hypothesis and the passages that support it most, best first: (support, position in the evidence)."""
+
     text: str
-    own_stems: frozenset[str]
-    times_asked: int = 0
-    best_passages: list[tuple[float, int]] = field(default_factory=list)
-    """The passages that support it most: (support, position), as a heap."""
+    best_passages: tuple[tuple[float, int], ...]
 
     @property
     def support(self) -> float:
         return sum(score for score, _ in self.best_passages)
 
 
-class HypothesisTracker:
-    """Weighs hypotheses against the evidence."""
+def weigh_hypotheses(question: str, texts: Iterable[str], evidence: Iterable[Passage]) -> list[WeighedHypothesis]:
+    """Return the hypotheses, the best supported first, without those that only repeat the question or another one."""
+    asked = content_stems(question)
+    by_own_stems: dict[frozenset[str], str] = {}
+    for text in texts:
+        by_own_stems.setdefault(content_stems(text) - asked, text)
+    by_own_stems.pop(frozenset(), None)
+    passages = [content_stems(f"{passage.title} {passage.text}") for passage in evidence] if by_own_stems else []
+    weighed = []
+    for own, text in by_own_stems.items():
+        supports = [
+            (len(own & stems) / len(own) * (len(asked & stems) / len(asked) if asked else 1.0), position)
+            for position, stems in enumerate(passages)
+        ]
+        best = sorted((pair for pair in supports if pair[0] > 0), reverse=True)[:_TOP_PASSAGES]
+        weighed.append(WeighedHypothesis(text, tuple(best)))
+    return sorted(weighed, key=lambda one: -one.support)
 
-    def __init__(self, question: str) -> None:
-        self._question_stems = content_stems(question)
-        self._hypotheses: dict[str, _TrackedHypothesis] = {}
-        self._passages: list[tuple[frozenset[str], float]] = []  # The stems of each, and its share of the question's.
 
-    def set_hypotheses(self, texts: Sequence[str]) -> None:
-        """Replace the hypotheses. One that stays keeps its support; one that only repeats the question is dropped."""
-        hypotheses: dict[str, _TrackedHypothesis] = {}
-        for text in texts:
-            one = self._hypotheses.get(text) or _TrackedHypothesis(text, content_stems(text) - self._question_stems)
-            if one.own_stems and all(one.own_stems != other.own_stems for other in hypotheses.values()):
-                hypotheses[text] = one
-        added = [one for text, one in hypotheses.items() if text not in self._hypotheses]
-        self._hypotheses = hypotheses
-        for position, (stems, share) in enumerate(self._passages):
-            _add_support(added, position, stems, share)
-
-    def add_passages(self, passages: Sequence[Passage]) -> None:
-        """Add passages in the order of the evidence: a passage's position gives its handle."""
-        for passage in passages:
-            stems = content_stems(f"{passage.title} {passage.text}")
-            share = len(self._question_stems & stems) / len(self._question_stems) if self._question_stems else 1.0
-            self._passages.append((stems, share))
-            _add_support(list(self._hypotheses.values()), len(self._passages) - 1, stems, share)
-
-    @property
-    def passage_count(self) -> int:
-        return len(self._passages)
-
-    def mark_asked(self, text: str) -> None:
-        self._hypotheses[text].times_asked += 1
-
-    def rank_for_testing(self) -> list[str]:
-        """Return the hypotheses, those tested least often first, then by support."""
-        ranked = sorted(self._hypotheses.values(), key=lambda one: (one.times_asked, -one.support))
-        return [one.text for one in ranked]
-
-    def render_standings(self) -> tuple[Note, ...]:
-        """Return each hypothesis with its weight and the handles of its best passages, the strongest first."""
-        total = sum(one.support for one in self._hypotheses.values())
-        ranked = sorted(self._hypotheses.values(), key=lambda one: -one.support)
-        return tuple(
-            Note(
-                f"{one.support / total if total else 0:.0%} of the support: {one.text}",
-                tuple(f"[{position + 1}]" for _, position in sorted(one.best_passages, reverse=True)),
-                kind=HYPOTHESIS_KIND,
-                whole=False,
-            )
-            for one in ranked
+def render_standings(weighed: Iterable[WeighedHypothesis]) -> tuple[Note, ...]:
+    """Return each hypothesis with its weight and the handles of its best passages."""
+    ranked = list(weighed)
+    total = sum(one.support for one in ranked)
+    return tuple(
+        Note(
+            f"{one.support / total if total else 0:.0%} of the support: {one.text}",
+            tuple(f"[{position + 1}]" for _, position in one.best_passages),
+            kind=HYPOTHESIS_KIND,
+            whole=False,
         )
-
-
-def _add_support(
-    hypotheses: Sequence[_TrackedHypothesis], position: int, stems: frozenset[str], question_share: float
-) -> None:
-    for one in hypotheses:
-        support = question_share * len(one.own_stems & stems) / len(one.own_stems)
-        if support > 0:
-            heapq.heappush(one.best_passages, (support, position))
-            if len(one.best_passages) > _TOP_PASSAGES:
-                heapq.heappop(one.best_passages)
+        for one in ranked
+    )

@@ -114,30 +114,24 @@ def add_follow_up(parts: RunParts) -> RunParts:
 
 def add_recalled_queries(parts: RunParts, findings: Sequence[StoredFinding]) -> RunParts:
     """Also search in the first round for the facts of earlier findings: only what is found again can be cited."""
-    if not findings:
-        return parts
 
-    async def propose(run: RunView) -> list[Query]:
-        queries = await parts.strategy.propose(run)
-        if run.records or not queries:
-            return queries
-        facts = [fact for one in findings if (fact := find_near_fact(one, run.task)) is not None]
-        recalled = [Query(fact.text[:MAX_QUERY_CHARS], "found earlier, looked up again") for fact in facts]
-        return run.filter_new_queries([*queries, *recalled])
+    def list_facts(run: RunView) -> list[str]:
+        return [fact.text for one in findings if (fact := find_near_fact(one, run.task)) is not None]
 
-    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
+    return _add_first_queries(parts, list_facts, "found earlier, looked up again") if findings else parts
 
 
 def add_skill_queries(parts: RunParts, texts: Sequence[str]) -> RunParts:
     """Also search in the first round for what the run's skills ask. The list is read then, because skills fill it late."""
+    return _add_first_queries(parts, lambda run: texts, "a skill asks for it")
 
+
+def _add_first_queries(parts: RunParts, find: Callable[[RunView], Sequence[str]], intent: str) -> RunParts:
     async def propose(run: RunView) -> list[Query]:
         queries = await parts.strategy.propose(run)
-        if run.records or not texts:
-            return queries
-        return run.filter_new_queries(
-            [*queries, *(Query(text[:MAX_QUERY_CHARS], "a skill asks for it") for text in texts)]
-        )
+        texts = () if run.records else find(run)
+        added = [Query(text[:MAX_QUERY_CHARS], intent) for text in texts]
+        return run.filter_new_queries([*queries, *added]) if added else queries
 
     return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
 
