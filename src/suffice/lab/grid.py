@@ -1,7 +1,7 @@
 """Run a grid of cells and questions: append-only rows, resumable after any interruption, within a cost and a time limit.
 
     DIR/rows.jsonl       one row a question and cell, appended when it is done
-    DIR/journal.sqlite   the model calls of unfinished questions (``journal``)
+    DIR/journal.sqlite   the model calls of an unfinished grid (``journal``)
     DIR/experiment.json  the settings
 
 Questions are the outer loop, so that an unfinished grid has about the same number of questions in every cell.
@@ -22,12 +22,13 @@ from suffice.errors import InputError, SufficeError
 from suffice.lab.data import Dataset, LabQuestion, load_dataset, sample_questions
 from suffice.lab.episode import EpisodeParts, Row, build_error_row, run_episode
 from suffice.lab.experiment import NO_GATE, Cell, Experiment
-from suffice.lab.journal import CallJournal, JournaledModel
+from suffice.lab.journal import JournaledModel
 from suffice.models.base import Model, has_price
 from suffice.models.prices import find_price
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, open_corpus
 from suffice.storage.locks import lock_or_refuse
+from suffice.storage.sqlite_cache import JsonCache, SqliteCache
 from suffice.types import Embed, Notify
 
 ROWS_NAME = "rows.jsonl"
@@ -182,7 +183,7 @@ class Grid:
             done = self.load_done()
             jobs = [job for job in self._generate_jobs() if job.key not in done]
             progress = Progress(len(jobs) + len(done), len(done), started_at=time.monotonic())
-            journal = CallJournal(self._folder / "journal.sqlite")
+            journal = SqliteCache(self._folder / "journal.sqlite", "journal of the grid", self._notify)
             spent = sum(row.get("cost_usd") or 0.0 for row in (read_rows(self._folder / ROWS_NAME) if done else ()))
             queue = iter(jobs)
             deadline = None if max_seconds is None else time.monotonic() + max_seconds
@@ -193,18 +194,20 @@ class Grid:
                         for job in queue:
                             if max_usd is not None and spent + progress.usd >= max_usd:
                                 return
-                            await self._run_job(job, journal, rows, progress)
+                            await self._run_job(job, JsonCache(journal), rows, progress)
                             on_progress(progress)
 
                     workers = [asyncio.ensure_future(work()) for _ in range(min(concurrency, len(jobs)) or 1)]
                     await _finish(workers, deadline)
+                if progress.done == progress.total:
+                    journal.clear()
             finally:
                 journal.close()
                 for corpus in self._corpora.values():
                     corpus.cancel()
         return progress
 
-    async def _run_job(self, job: GridJob, journal: CallJournal, rows: IO[str], progress: Progress) -> None:
+    async def _run_job(self, job: GridJob, journal: JsonCache, rows: IO[str], progress: Progress) -> None:
         episode = " | ".join(job.key)
         try:
             search, embed = await self._open(job.question.corpus, job.cell.alpha)
@@ -226,7 +229,6 @@ class Grid:
             row = build_error_row(job.cell, job.question, self._model.name, error)
         rows.write(json.dumps({"data": job.data, **row}, ensure_ascii=False) + "\n")
         rows.flush()
-        journal.forget(episode)
         progress.done += 1
         progress.new += 1
         progress.errors += row["error"] is not None

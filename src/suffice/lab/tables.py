@@ -68,12 +68,10 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
     usual = select_usual(good)
     tables = [
         _count_rows(rows),
-        _question_table(usual),
         *(_score_table(usual, name, title) for name, title in _SCORE_TITLES.items()),
         _abstention_table(usual),
         _gate_impact_table(usual, "memory"),
         _gate_impact_table(usual, "harness"),
-        _judged_table(usual),
         build_gap_table(usual),
         _memory_test_table(usual),
         _memory_effect_table(usual),
@@ -98,21 +96,13 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
 
 
 def _count_rows(rows: Sequence[Row]) -> ResultTable:
-    table = ResultTable("rows", "What was run", ["data", "model", "cells", "rows", "questions a cell", "errors"])
+    note = f"*: fewer than {FEW} questions, in all tables."
+    table = ResultTable("rows", "What was run", ["data", "model", "cells", "rows", "questions a cell", "errors"], note)
     for (data, model), group in group_rows(rows, "data", "model"):
         cells = [len(own) for _, own in group_rows(group, "harness", "memory", "gate", "variant")]
         spread = f"{min(cells)}" if min(cells) == max(cells) else f"{min(cells)}–{max(cells)}"
         errors = sum(bool(row.get("error")) for row in group)
         table.rows.append([data, model, str(len(cells)), f"{len(group):,}", spread, str(errors)])
-    return table
-
-
-def _question_table(rows: Sequence[Row]) -> ResultTable:
-    note = f"*: fewer than {FEW} questions, in this and all other tables."
-    memories = list_names(rows, "memory")
-    table = ResultTable("questions", "Questions a cell", ["data", "harness", "gate", *memories], note)
-    for key, group in group_rows(rows, "data", "harness", "gate"):
-        table.rows.append([*key, *_by_memory(group, memories, lambda own: format_count(len(own)))])
     return table
 
 
@@ -168,18 +158,6 @@ def _gate_impact_table(rows: Sequence[Row], by: str) -> ResultTable:
                 tests.append(compare_pairs(pairs, "f1"))
                 table.rows.append([data, name, gate, *format_effect(pairs, tests[-1])])
     _append_adjusted(table, tests)
-    return table
-
-
-def _judged_table(rows: Sequence[Row]) -> ResultTable:
-    header = [*CELL, "n", "judge", "F1", "recall", "rounds", "tokens", "fired"]
-    table = ResultTable("judged-gates", "Programmatic and model-judged gates", header)
-    judged = {(row["data"], row["harness"]) for row in rows if row["gate"].startswith("judged")}
-    for key, group in group_rows([row for row in rows if (row["data"], row["harness"]) in judged], *CELL):
-        rounds = f"{fmean(row['rounds'] for row in group):.2f}"
-        fired = f"{fmean(float(row['fired']) for row in group):.0%}" if key[3] != NO_GATE else "–"
-        scores = _format_scores(group, interval=False)
-        table.rows.append([*key, format_count(len(group)), *scores, rounds, _format_tokens(group), fired])
     return table
 
 
