@@ -33,7 +33,7 @@ class Workspace:
     exclude: tuple[str, ...] = ()
     uses_web: bool = False
     data_dir: Path | None = None
-    """The folder for stored findings and stages; ``None`` where a run stores nothing, as in a service."""
+    """The folder for stored findings; ``None`` where a run stores nothing, as in a service."""
     findings: tuple[StoredFinding, ...] | None = None
     """In a service: what earlier runs of the same key found."""
 

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -220,8 +220,3 @@ def _is_same(paper: Paper, title: str, doi: str) -> bool:
 
 def _clean(text: str) -> str:
     return " ".join(_LATEX.sub("", text).split())
-
-
-def list_texts(papers: Iterable[Paper]) -> list[str]:
-    """Return a text for each paper by which papers are compared: the title and the beginning."""
-    return [f"{paper.title}. {paper.text[:2000]}" for paper in papers]

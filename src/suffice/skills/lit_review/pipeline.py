@@ -1,11 +1,8 @@
 """The stages in order, and the review that comes out of them: findings by paper, and what several papers say."""
 
 import asyncio
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -20,7 +17,7 @@ from suffice.report.draft import read_response
 from suffice.report.findings import find_findings
 from suffice.skills.hooks import SkillCode, SkillContext, escape_cell, make_answer
 from suffice.skills.lit_review.crossref import add_metadata
-from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers, list_texts
+from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers
 from suffice.skills.lit_review.reading import is_accepted, list_limits, list_methods, mark_paper
 from suffice.skills.sentences import QuotedSentence
 from suffice.text.markdown import escape_markdown, strip_markdown
@@ -62,51 +59,24 @@ class LitReviewSkill(SkillCode):
 
 
 async def _curate(context: SkillContext, papers: Sequence[Paper]) -> dict[str, dict[str, float]]:
-    """Return the marks of each paper. Marks of a language model are stored as they come, so that a review can continue."""
+    """Return the marks of each paper: those of a language model, or else counted ones."""
     similarity = _compare_with_topic(context, papers)
     counted = {paper.key: mark_paper(paper, context.run.task, similarity.get(paper.key)) for paper in papers}
     if not context.has_language_model:
         return counted
-    store = _MarkStore(context)
     for paper in papers:
         for reader in READERS:
-            key = f"{_digest(paper.text)}:{reader}"
-            if key not in store.marks:
-                prompt = GradePaper(reader, context.run.task, Note(paper.text[:_READ_CHARS], (), paper.title))
-                answer = await context.run.try_ask(prompt)
-                if answer is None or not 1 <= answer.mark <= 5:
-                    continue  # The counted mark is used.
-                store.add(key, answer.mark)
-            counted[paper.key][reader] = store.marks[key]
+            prompt = GradePaper(reader, context.run.task, Note(paper.text[:_READ_CHARS], (), paper.title))
+            answer = await context.run.try_ask(prompt)
+            if answer is not None and 1 <= answer.mark <= 5:
+                counted[paper.key][reader] = answer.mark
     return counted
-
-
-class _MarkStore:
-    """The marks of a review, kept in the user's data folder; only in memory where nothing is stored."""
-
-    def __init__(self, context: SkillContext) -> None:
-        self.marks: dict[str, float] = {}
-        self._path: Path | None = None
-        if context.workspace.data_dir is not None:
-            name = _digest(f"{context.run.task}\n{context.run.model.name}")
-            self._path = context.workspace.data_dir / "lit-review" / f"{name}.json"
-            if self._path.exists():
-                try:
-                    self.marks = json.loads(self._path.read_text(encoding="utf-8"))
-                except ValueError:
-                    self.marks = {}  # Written half; the papers are marked again.
-
-    def add(self, key: str, mark: float) -> None:
-        self.marks[key] = mark
-        if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.write_text(json.dumps(self.marks), encoding="utf-8")
 
 
 def _compare_with_topic(context: SkillContext, papers: Sequence[Paper]) -> dict[str, float]:
     if context.run.embed is None:
         return {}
-    vectors = context.run.embed([context.run.task, *list_texts(papers)])
+    vectors = context.run.embed([context.run.task, *(f"{paper.title}. {paper.text[:2000]}" for paper in papers)])
     return {paper.key: float(vectors[0] @ vectors[i]) for i, paper in enumerate(papers, 1)}
 
 
@@ -231,7 +201,3 @@ def _describe_marks(marks: dict[str, float]) -> str:
     reader = min(marks, key=marks.__getitem__)
     low = f", {marks[reader]:.1f} for {reader}" if marks[reader] < 2 else ""
     return f"mean mark {fmean(marks.values()):.2f}{low}"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
