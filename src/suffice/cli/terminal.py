@@ -41,7 +41,6 @@ from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.answer_html import is_http_url
 from suffice.report.chart import render_sparkline
 from suffice.report.markdown import (
-    describe_lack,
     describe_partly,
     describe_refusal,
     describe_restated,
@@ -295,7 +294,7 @@ def shorten_path(path: str, width: int) -> str:
 
 
 def _print_closest(report: Report, console: Console) -> None:
-    """Print the passages nearest to a question that nothing answers, and the words of the question that they lack."""
+    """Print the passages nearest to a question that nothing answers."""
     if refusal := describe_refusal(report):
         console.print(Text(refusal))
     if not report.closest:
@@ -304,8 +303,6 @@ def _print_closest(report: Report, console: Console) -> None:
     for passage in report.closest:
         _print_place(Text(passage.title), Text(passage.location, "cyan"), console)
         console.print(Text(passage.text, style="dim"))
-        if lack := describe_lack(passage, report.closest):
-            console.print(Text(lack))
     console.print()
 
 

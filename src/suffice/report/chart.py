@@ -211,9 +211,7 @@ def _describe_chart(stop: Stop, names: Iterable[str]) -> str:
         )
         thresholds = " or ".join(describe_threshold(name, value) for value in get_reading_thresholds(stop, name))
         lines.append(f"{describe_reading(name)}: {values}" + (f" ({thresholds})" if thresholds else ""))
-    skipped = ", ".join(str(record.index) for record in stop.rounds if record.skipped)
-    lines += [f"Skipped rounds: {skipped}"] if skipped else []
-    rejected = ", ".join(str(record.index) for record in stop.rounds if not (record.accepted or record.skipped))
+    rejected = ", ".join(str(record.index) for record in stop.rounds if not record.accepted)
     lines += [f"Rejected rounds: {rejected}"] if rejected else []
     return to_one_line(f"{'. '.join(lines)}. Stopped in round {stop.round}: {stop.reason}.")
 

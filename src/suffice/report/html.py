@@ -19,7 +19,6 @@ from suffice.report.excerpt_html import render_excerpt_text
 from suffice.report.markdown import (
     NO_ANSWER_TEXT,
     build_bill,
-    describe_lack,
     describe_partly,
     describe_refusal,
     describe_restated,
@@ -219,13 +218,7 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
         return ""
     cards = "".join(
         f'<figure class="excerpt"><figcaption><bdi>{_escape(passage.title, 160)}</bdi> · '
-        f"<bdi>{_format_location(passage.location)}</bdi></figcaption>{render_excerpt_text(passage, renderer)}"
-        + (
-            f'<p class="aside">This passage {_escape(lack)}.</p>'
-            if (lack := describe_lack(passage, report.closest))
-            else ""
-        )
-        + "</figure>"
+        f"<bdi>{_format_location(passage.location)}</bdi></figcaption>{render_excerpt_text(passage, renderer)}</figure>"
         for passage in report.closest
     )
     return _render_section(

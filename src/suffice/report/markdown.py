@@ -141,16 +141,14 @@ def _render_header(report: Report) -> Iterable[str]:
 
 
 def describe_partly(report: Report) -> str:
-    """Say that an answer may be incomplete, and which words of the question no excerpt has, or not the first; else empty."""
+    """Say that an answer may be incomplete, and which words of the question no excerpt has; else empty."""
     if report.stop.sufficiency != "partly" or not report.final_answer:
         return ""
     words = [word for word in extract_key_words(report.task) if word.lower() not in _VERBS_OF_ASKING]
-    for named, excerpts in (("no excerpt mentions", report.excerpts), ("the first excerpt lacks", report.excerpts[:1])):
-        shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in excerpts))
-        missing = [word for word in words if not content_stems(word) <= shown]
-        if excerpts and missing:
-            return f"{PARTLY_NOTICE}: {named} {_join_words(missing)}."
-    return f"{PARTLY_NOTICE}."
+    shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in report.excerpts))
+    missing = [word for word in words if not content_stems(word) <= shown]
+    lacks = f": no excerpt mentions {_join_words(missing)}" if report.excerpts and missing else ""
+    return f"{PARTLY_NOTICE}{lacks}."
 
 
 def describe_restated(report: Report) -> str:
@@ -172,27 +170,13 @@ def describe_refusal(report: Report) -> str:
 
 
 def _describe_missing(closest: Sequence[ClosestPassage]) -> str:
-    """Say which words of the question none of the closest passages has, or none together; empty without passages."""
-    if nowhere := _find_missing_everywhere(closest):
-        return f"Nothing found mentions {_join_words(nowhere)}."
-    if closest and not closest[0].missing:
-        return "The closest passage has the words of the question, but does not say what it asks."
-    if not all(passage.missing for passage in closest):
+    """Say which words of the question none of the closest passages has; empty without passages."""
+    if not closest:
         return ""
-    apart = dict.fromkeys(word for passage in closest for word in passage.missing)
-    return f"No passage mentions {_join_words(list(apart))} together." if apart else ""
-
-
-def describe_lack(passage: ClosestPassage, closest: Sequence[ClosestPassage]) -> str:
-    """Say which words of the question a passage lacks and another of the closest passages has; empty if none."""
-    nowhere = _find_missing_everywhere(closest)
-    lacking = [word for word in passage.missing if word not in nowhere]
-    return f"lacks {_join_words(lacking)}" if lacking else ""
-
-
-def _find_missing_everywhere(closest: Sequence[ClosestPassage]) -> list[str]:
-    first = closest[0].missing if closest else ()
-    return [word for word in first if all(word in other.missing for other in closest)]
+    first = closest[0].missing
+    if nowhere := [word for word in first if all(word in other.missing for other in closest)]:
+        return f"Nothing found mentions {_join_words(nowhere)}."
+    return "" if first else "The closest passage has the words of the question, but does not say what it asks."
 
 
 def _join_words(words: Sequence[str]) -> str:
@@ -205,8 +189,7 @@ def _render_closest(report: Report) -> Iterable[str]:
         yield f"## {ReportSection.CLOSEST if report.closest else ReportSection.READ}"
     yield _to_line(refusal)
     for passage in report.closest:
-        lack = describe_lack(passage, report.closest)
-        place = " · ".join(part for part in (passage.title, passage.location, lack) if part)
+        place = " · ".join(part for part in (passage.title, passage.location) if part)
         text = strip_control_chars(passage.text)
         # Prose line by line: a line of it begins no heading or list of ours.
         blocks = [

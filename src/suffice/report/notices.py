@@ -24,12 +24,7 @@ NOTICE_TEXT = {
 BREADTH_KINDS = ("broad", "list")
 OTHER_LANGUAGE = "The documents are in another language than the question"
 MODEL_ADVICE = "A language model (--model) can search and answer across languages."
-# In reports of earlier versions.
-_EARLIER_NOTICES = (
-    "No language model was used: every sentence below is quoted verbatim from",
-    "Read as a broad question",
-)
-NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE, *_EARLIER_NOTICES)
+NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 
 

@@ -76,9 +76,7 @@ def describe_outcome(stop: Stop, record: RoundRecord) -> str:
         outcome = f"continue, although {stopping} would stop"
     else:
         outcome = "continue"
-    if record.skipped:
-        outcome += "; results skipped, not worth reading"
-    elif not record.accepted:
+    if not record.accepted:
         outcome += "; round rejected"
     return outcome + (f"; unknown: {unknown}" if unknown else "")
 
