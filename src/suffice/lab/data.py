@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from suffice.errors import InputError
+from suffice.replay.episodes import read_jsonl
 
 Unanswerable = Literal["own", "swap", "none"]
 LOCOMO_CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
@@ -106,7 +107,7 @@ def _load_own(folder: Path, cache: Path) -> list[LabQuestion]:
             re.sub(r"^(\dhop)\d$", r"\1", str(item.get("kind") or item.get("group") or "all")),
             corpus,
         )
-        for item in _read_jsonl(folder / "questions.jsonl")
+        for _, item in read_jsonl(folder / "questions.jsonl")
     ]
 
 
@@ -114,7 +115,7 @@ def _load_musique(folder: Path, cache: Path) -> list[LabQuestion]:
     builder = CorpusBuilder(cache, folder, "musique")
     questions = []
     for path in sorted(folder.glob("musique*.jsonl")):
-        for item in _read_jsonl(path):
+        for _, item in read_jsonl(path):
             gold = set()
             for paragraph in item["paragraphs"]:
                 id = builder.add(paragraph["title"], paragraph["paragraph_text"])
@@ -137,15 +138,11 @@ def _load_hotpot(folder: Path, cache: Path) -> list[LabQuestion]:
     questions = []
     for path in sorted(_find_hotpot_files(folder)):
         for item in json.loads(path.read_text(encoding="utf-8")):
-            context = item["context"]
-            if isinstance(context, dict):  # As the Hugging Face hub stores it.
-                context = list(zip(context["title"], context["sentences"], strict=True))
-            facts = item["supporting_facts"]
-            titles = set(facts["title"]) if isinstance(facts, dict) else {fact[0] for fact in facts}
             ids = {
-                title: builder.add(title, " ".join(sentence.strip() for sentence in text)) for title, text in context
+                title: builder.add(title, " ".join(sentence.strip() for sentence in text))
+                for title, text in item["context"]
             }
-            gold = frozenset(ids[title] for title in titles if title in ids)
+            gold = frozenset(ids[title] for title, _ in item["supporting_facts"] if title in ids)
             id, group = str(item.get("_id") or item.get("id")), str(item.get("type") or "all")
             answers = _answers(item["answer"], ())
             questions.append(LabQuestion(id, _text(item, "question"), answers, gold, group, builder.path))
@@ -210,7 +207,7 @@ def _load_sweqa(folder: Path, cache: Path) -> list[LabQuestion]:
             raise InputError(
                 f"{path} asks about the repository {path.stem}; put its source into the folder {repository}"
             )
-        for number, item in enumerate(_read_jsonl(path), 1):
+        for number, (_, item) in enumerate(read_jsonl(path), 1):
             answers = _answers(item.get("answer"), ())
             questions.append(
                 LabQuestion(
@@ -325,14 +322,6 @@ def _read_locomo(folder: Path) -> list[dict[str, Any]]:
         except (OSError, ValueError) as error:
             raise InputError(f"{path} cannot be read as JSON: {error}; download it again") from error
     return found
-
-
-def _read_jsonl(path: Path) -> list[dict[str, Any]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines if line.strip()]
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as JSON Lines: {error}") from error
 
 
 def _answers(answer: Any, aliases: Iterable[Any] | None) -> tuple[str, ...]:

@@ -11,9 +11,10 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, cast
 
@@ -116,16 +117,10 @@ class Grid:
 
     def list_jobs(self) -> list[GridJob]:
         """Return every question of every cell, question by question."""
-        return list(self._generate_jobs())
-
-    def _generate_jobs(self) -> Iterator[GridJob]:
         cells = self.experiment.list_cells()
-        samples = [self._sample(dataset) for dataset in self.datasets]
-        for number in range(max(map(len, samples), default=0)):
-            for dataset, sample in zip(self.datasets, samples, strict=True):
-                if number < len(sample):
-                    for cell in cells:
-                        yield GridJob(dataset.name, cell, sample[number])
+        samples = [[(dataset.name, question) for question in self._sample(dataset)] for dataset in self.datasets]
+        by_turns = (one for turn in zip_longest(*samples) for one in turn if one is not None)
+        return [GridJob(data, cell, question) for data, question in by_turns for cell in cells]
 
     def _sample(self, dataset: Dataset) -> list[LabQuestion]:
         number, count = self._part
@@ -181,7 +176,7 @@ class Grid:
         ):
             self._check_settings()
             done = self.load_done()
-            jobs = [job for job in self._generate_jobs() if job.key not in done]
+            jobs = [job for job in self.list_jobs() if job.key not in done]
             progress = Progress(len(jobs) + len(done), len(done), started_at=time.monotonic())
             journal = SqliteCache(self._folder / "journal.sqlite", "journal of the grid", self._notify)
             spent = sum(row.get("cost_usd") or 0.0 for row in (read_rows(self._folder / ROWS_NAME) if done else ()))

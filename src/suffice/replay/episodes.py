@@ -70,7 +70,7 @@ def read_episodes(path: Path, texts: Texts | None = None) -> list[Episode]:
     if is_trace(path):
         return [read_trace(path)]
     episodes = []
-    for number, (_, item) in enumerate(_read_jsonl(path), 1):
+    for number, (_, item) in enumerate(read_jsonl(path), 1):
         try:
             episodes.append(_parse_episode(item, texts or {}))
         except (KeyError, TypeError, AttributeError) as error:
@@ -83,7 +83,7 @@ def read_episodes(path: Path, texts: Texts | None = None) -> list[Episode]:
 def read_trace(path: Path) -> Trace:
     """Read a trace file. Raises ``InputError`` with the number of the first unreadable line."""
     events = []
-    for number, event in _read_jsonl(path, allow_partial_end=True):
+    for number, event in read_jsonl(path, allow_partial_end=True):
         if not isinstance(event.get("type"), str):
             raise InputError(f"{path}, line {number}, is not an event of a trace")
         events.append(event)
@@ -93,7 +93,7 @@ def read_trace(path: Path) -> Trace:
 def read_corpus(path: Path) -> dict[str, tuple[str, str]]:
     """Read a JSONL corpus. Returns title and text by passage id."""
     try:
-        return {str(item["id"]): (str(item.get("title") or ""), str(item["text"])) for _, item in _read_jsonl(path)}
+        return {str(item["id"]): (str(item.get("title") or ""), str(item["text"])) for _, item in read_jsonl(path)}
     except KeyError as error:
         raise InputError(f"{path}: a record of a corpus needs {error}") from error
 
@@ -214,7 +214,7 @@ def _parse_hit(hit: dict[str, Any], texts: Texts) -> RecordedHit:
     )
 
 
-def _read_jsonl(path: Path, *, allow_partial_end: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_jsonl(path: Path, *, allow_partial_end: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line numbers and objects. A killed run may leave half a last line; ``allow_partial_end`` skips it."""
     number = 0
     try:

@@ -9,7 +9,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Part, SectionHeading, Statement, replace_statements
@@ -349,12 +349,11 @@ def _expected_count(run: RunState) -> int:
 
 def find_variant(task: str) -> str:
     """Return the writing variant whose keywords the task has; ``prose`` suits every task."""
-    return next(name for name in VARIANT_ORDER if _matches_variant(name, task))
-
-
-def _matches_variant(variant: str, task: str) -> bool:
-    keywords = load_template(f"writing/{variant}").keywords
-    return not keywords or any(re.search(rf"\b{re.escape(word)}\b", task, re.IGNORECASE) for word in keywords)
+    for name in VARIANT_ORDER:
+        keywords = load_template(f"writing/{name}").keywords
+        if any(re.search(rf"\b{re.escape(word)}\b", task, re.IGNORECASE) for word in keywords):
+            return name
+    return VARIANT_ORDER[-1]
 
 
 def list_caveats(run: RunState, stop: Stop) -> tuple[Notice, ...]:
@@ -441,21 +440,18 @@ def _join_sections(topics: Sequence[str], drafts: Sequence[Draft]) -> Draft:
         if own := replace_statements(draft.parts, drop_repeated):
             parts += [SectionHeading(escape_markdown(topic)), *own]
     recommendations, risks = (
-        _deduplicate(line for draft in drafts for line in getattr(draft, name)) for name in ("recommendations", "risks")
+        tuple(dict.fromkeys(line for draft in drafts for line in getattr(draft, name)))
+        for name in ("recommendations", "risks")
     )
     return Draft(
         tuple(parts),
-        findings=_deduplicate(draft.findings[0] for draft in drafts if draft.findings)[:_MAX_FINDINGS],
+        findings=tuple(dict.fromkeys(draft.findings[0] for draft in drafts if draft.findings))[:_MAX_FINDINGS],
         recommendations=recommendations,
         risks=risks,
         open_questions=tuple(dict.fromkeys(line for draft in drafts for line in draft.open_questions)),
         short_answer=next((draft.short_answer for draft in drafts if draft.short_answer), ""),
         raw="\n\n".join(draft.raw or "" for draft in drafts).strip(),
     )
-
-
-def _deduplicate(lines: Iterable[Statement]) -> tuple[Statement, ...]:
-    return tuple(dict.fromkeys(lines))
 
 
 # -- Reading what the model wrote --------------------------------------------------------------------------------------

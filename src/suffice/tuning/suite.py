@@ -6,13 +6,12 @@ held out, in an order that depends only on the questions.
 """
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.text.plain import read_text
+from suffice.replay.episodes import read_jsonl
 
 HELD_OUT_EVERY = 3
 
@@ -31,14 +30,8 @@ class TuningTask:
 def load_suite(path: Path) -> list[TuningTask]:
     """Return the tasks of a file; raise ``InputError`` for a line that is not a task."""
     rows: list[dict[str, Any]] = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError:
-            row = None
-        if not isinstance(row, dict) or not isinstance(row.get("question"), str) or not row["question"].strip():
+    for number, row in read_jsonl(path):
+        if not isinstance(row.get("question"), str) or not row["question"].strip():
             raise InputError(
                 f'{path}, line {number}: a task is a JSON object such as {{"question": "…", "answer": "…"}}'
             )
