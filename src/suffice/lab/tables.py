@@ -9,7 +9,6 @@ differences on the pairs that both cells have. Several runs of a question are av
 they are not independent. Rows with an error are left out and counted in the first table. The same rows give the same text.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -52,14 +51,13 @@ from suffice.lab.rows import (
 from suffice.lab.scores import SCORES
 from suffice.lab.statistics import PairedTest, adjust_holm
 from suffice.lab.sweep import EXHAUSTION_SWEEP
-from suffice.measure.frontier import interpolate, oracle_envelope, upper_concave_hull
+from suffice.measure.frontier import Point, interpolate, oracle_envelope
+from suffice.replay.compare import FixedReference
 from suffice.replay.judge import find_stop
 from suffice.types import Readings
 
 _MAIN_SCORES = ("judge", "f1", "recall")
 _HOLM_NOTE = "p: paired t-test; p (Holm): adjusted over the rows of this table."
-Point = tuple[float, float]
-_DRAWS = 200
 
 
 def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
@@ -484,50 +482,20 @@ def _compare_with_fixed(
 ) -> list[str]:
     """Return the cells that compare (cost, value) with a fixed number of rounds at the same mean cost.
 
-    ``curves`` are the costs and values of the runs without a gate after each round; a shorter run keeps its last ones.
+    ``curves`` are the costs and values of the runs without a gate after each round.
     """
-    import numpy
-
-    longest = max(map(len, curves))
-    padded = numpy.array([[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves], float)
-    ends = numpy.array(reached, float)
-
-    def find_fixed(chosen: Sequence[int]) -> tuple[float, float, float]:
-        cost, value = ends[chosen].mean(axis=0).tolist()
-        points = sorted(map(tuple, padded[chosen].mean(axis=0).tolist()))
-        return cost, value, interpolate(upper_concave_hull(points), cost)
-
-    def lift(chosen: Sequence[int]) -> float:
-        _, value, fixed = find_fixed(chosen)
-        return value - fixed
-
-    cost, value, fixed = find_fixed(range(len(ends)))
-    questions = [row["question"] for row in free]
+    reference = FixedReference([row["question"] for row in free], curves)
+    cost, value = (fmean(column) for column in zip(*reached, strict=True))
+    fixed = interpolate(reference.envelope, cost)
+    interval = reference.lift_interval(reached) if reference.question_count > 1 else None
     numbers = [f"{cost:{spec}}", f"{value:.3f}", f"{fixed:.3f}", f"{oracle:.3f}", format_signed(value - fixed)]
-    return [format_count(len(set(questions))), *numbers, format_bounds(_resample(questions, lift))]
+    return [format_count(reference.question_count), *numbers, format_bounds(interval)]
 
 
 def _list_answer_points(row: Row) -> list[Point]:
     """Return the tokens that an answer after each round had cost, and its F1."""
     costs = zip(row["tokens_by_round"], row["answer_tokens_by_round"], strict=True)
     return [(spent + answer, score) for (spent, answer), score in zip(costs, row["f1_by_round"], strict=True)]
-
-
-def _resample(questions: Sequence[str], measure: Callable[[Sequence[int]], float]) -> tuple[float, float] | None:
-    """Return the bootstrap 95 % interval of a measure of runs. Questions are drawn, each with all its runs."""
-    import numpy
-
-    runs: dict[str, list[int]] = defaultdict(list)
-    for position, question in enumerate(questions):
-        runs[question].append(position)
-    clusters = list(runs.values())
-    if len(clusters) < 2:
-        return None
-    random = numpy.random.default_rng(0)
-    chosen = (random.integers(0, len(clusters), len(clusters)).tolist() for _ in range(_DRAWS))
-    values = [measure([run for cluster in some for run in clusters[cluster]]) for some in chosen]
-    low, high = numpy.quantile(values, [0.025, 0.975])
-    return float(low), float(high)
 
 
 def _readings(row: Row) -> list[Readings]:

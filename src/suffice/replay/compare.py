@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.gates.base import Gate
 from suffice.gates.limits import fixed
 from suffice.measure.answers import token_f1
-from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
+from suffice.measure.frontier import Point, interpolate, oracle_envelope, upper_concave_hull
 from suffice.replay.episodes import Episode
 from suffice.replay.judge import StopPoint, accumulate_tokens, find_stop, measure_readings
 from suffice.types import Embed, Verdict
@@ -76,9 +76,10 @@ class _Evaluator:
         self.tokens = [accumulate_tokens(episode) for episode in episodes]
         self.with_gold = [i for i, curve in enumerate(self.curves) if curve is not None]
         curves = [curve for curve in self.curves if curve is not None]
-        self.fixed_frontier = fixed_envelope(curves) if curves else None
         self.oracle_frontier = oracle_envelope(curves) if curves else None
-        self._bootstrap = _Bootstrap([episodes[i].id for i in self.with_gold], curves, draws, seed) if curves else None
+        points = [[(float(k), recall) for k, recall in enumerate(curve, 1)] for curve in curves]
+        ids = [episodes[i].id for i in self.with_gold]
+        self._fixed = FixedReference(ids, points, draws, seed) if curves else None
 
     def evaluate_reference(self, name: str, rounds: Sequence[int]) -> GateComparison:
         """Return the row of a reference that stops after these rounds; it has no fire rate and no abstentions."""
@@ -90,7 +91,7 @@ class _Evaluator:
         recalls = [self._recall_at(i, stop_points[i]) for i in self.with_gold]
         cost = [float(rounds[i]) for i in self.with_gold]
         recall, mean_cost = _mean(recalls), _mean(cost) or 1.0
-        base = interpolate(self.fixed_frontier, mean_cost) if self.fixed_frontier else None
+        base = interpolate(self._fixed.envelope, mean_cost) if self._fixed else None
         lift = None if recall is None or base is None else recall - base
         best = interpolate(self.oracle_frontier, mean_cost) if self.oracle_frontier else None
         gap = None if best is None or base is None else best - base
@@ -104,7 +105,7 @@ class _Evaluator:
             fire_rate=sum(point.fired for point in stop_points) / len(stop_points),
             abstained=sum(not point.fired and point.verdict.stop is None for point in stop_points),
             lift=lift,
-            lift_ci=self._bootstrap.confidence_interval(cost, recalls) if self._bootstrap else None,
+            lift_ci=self._fixed.lift_interval(list(zip(cost, recalls, strict=True))) if self._fixed else None,
             gap_closed=lift / gap if lift is not None and gap is not None and gap > 1e-9 else None,
             stops=tuple(point.rounds for point in stop_points),
         )
@@ -115,43 +116,48 @@ class _Evaluator:
         return len(found & episode.gold) / len(episode.gold)
 
 
-class _Bootstrap:
-    """Bootstrap samples of questions, drawn once. Each sample has its own fixed-k envelope."""
+class FixedReference:
+    """What a fixed number of rounds reaches: an envelope of all runs, and one for each bootstrap sample of questions.
 
-    def __init__(self, ids: Sequence[str], curves: Sequence[Sequence[float]], draws: int, seed: int) -> None:
+    ``curves`` are the cost and value of each run after each round; a shorter run keeps its last ones.
+    """
+
+    def __init__(
+        self, questions: Sequence[str], curves: Sequence[Sequence[Point]], draws: int = BOOTSTRAP_DRAWS, seed: int = 0
+    ) -> None:
         import numpy
 
         self._numpy = numpy
-        questions = {name: number for number, name in enumerate(dict.fromkeys(ids))}
-        self._question_index = numpy.array([questions[name] for name in ids])
-        self._count = len(questions)
-        random = numpy.random.default_rng(seed)
-        picks = random.multinomial(self._count, numpy.full(self._count, 1 / self._count), size=draws)
-        self._weights = picks.astype(float)
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(questions))}
+        self.question_count = len(numbers)
+        self._question_index = numpy.array([numbers[name] for name in questions])
+        chances = numpy.full(self.question_count, 1 / self.question_count)
+        self._weights = numpy.random.default_rng(seed).multinomial(self.question_count, chances, size=draws)
         longest = max(map(len, curves))
-        padded = [list(curve) + [curve[-1]] * (longest - len(curve)) for curve in curves]
-        recall = numpy.maximum.accumulate(numpy.array(padded), axis=1)
-        rounds = numpy.array([[min(k, len(curve)) for k in range(1, longest + 1)] for curve in curves], float)
-        x, y = self._weighted_means(rounds), self._weighted_means(recall)
-        self._envelopes = [
-            upper_concave_hull(list(zip(x[i].tolist(), y[i].tolist(), strict=True))) for i in range(draws)
-        ]
+        padded = numpy.array([[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves], float)
+        self.envelope = _find_envelope(padded.mean(axis=0))
+        drawn = self._weighted_means(padded.reshape(len(curves), -1)).reshape(draws, longest, 2)
+        self._envelopes = [_find_envelope(points) for points in drawn]
 
-    def confidence_interval(self, cost: Sequence[float], recalls: Sequence[float]) -> tuple[float, float]:
-        pairs = self._weighted_means(self._numpy.array([cost, recalls], float).T)
-        drawn = zip(pairs.tolist(), self._envelopes, strict=True)
-        lifts = [recall - interpolate(envelope, mean) for (mean, recall), envelope in drawn]
+    def lift_interval(self, reached: Sequence[Point]) -> tuple[float, float]:
+        """Return the 95 % interval of the mean value of runs less that of fixed rounds at the same mean cost."""
+        drawn = zip(self._weighted_means(self._numpy.array(reached, float)).tolist(), self._envelopes, strict=True)
+        lifts = [value - interpolate(envelope, cost) for (cost, value), envelope in drawn]
         low, high = self._numpy.quantile(lifts, (0.025, 0.975))
         return float(low), float(high)
 
     def _weighted_means(self, values: "NDArray[Any]") -> "NDArray[Any]":
         """Return the weighted means of the columns, one row per draw."""
         numpy = self._numpy
-        sums = numpy.zeros((self._count, values.shape[1]))
+        sums = numpy.zeros((self.question_count, values.shape[1]))
         numpy.add.at(sums, self._question_index, values)
-        sizes = numpy.bincount(self._question_index, minlength=self._count)
+        sizes = numpy.bincount(self._question_index, minlength=self.question_count)
         means: NDArray[Any] = (self._weights @ sums) / (self._weights @ sizes)[:, None]
         return means
+
+
+def _find_envelope(points: "NDArray[Any]") -> list[Point]:
+    return upper_concave_hull(sorted((cost, value) for cost, value in points.tolist()))
 
 
 def compute_recall_curve(episode: Episode) -> list[float] | None:
