@@ -1,5 +1,7 @@
 """Findings of a broad question: which sentences are quoted, how the same fact is joined, and the report made of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from suffice.answers import Draft, FindingList, Quotation, SectionHeading
@@ -102,6 +104,8 @@ def test_a_sheet_is_a_table_with_its_latest_rows_first() -> None:
     draft = write_survey(QUESTION, found, rows)
     table = next(part for part in draft.parts if isinstance(part, FindingList) and part.columns)
     assert table.columns == ("Quarter", "Solar Share")
+    twice = write_survey(QUESTION, [replace(found[0], aspect=name) for name in ("power", "cost")], rows)
+    assert sum(isinstance(part, FindingList) and bool(part.columns) for part in twice.parts) == 1
     text = render(draft)
     assert "Kolbe Power: Quarter: Q2 2024; Solar Share: 31 % [1]" in text
     assert text.index("| Q2 2024 | 31 % | [1] |") < text.index("| Q1 2023 | 10 % | [1] |")

@@ -4,6 +4,7 @@ Without a model every finding is a quotation, so nothing here has to be checked.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from suffice.answers import Draft, Finding, FindingList, Part, Quotation, SectionHeading, Verbatim
 from suffice.report.findings import OTHER_ASPECT, list_parts, read_period
@@ -34,13 +35,17 @@ def write_survey(
     rest = [finding for finding in kept if finding not in top]
     parts: list[Part] = [SectionHeading(FIRST_HEADING), FindingList(tuple(top))]
     aspects = sorted(dict.fromkeys(finding.aspect for finding in kept), key=lambda aspect: aspect == OTHER_ASPECT)
+    # Each table once, with the first finding of its sheet.
+    tables = {table: finding for finding in reversed(kept) if (table := _make_table(finding, passages))}
     for aspect in aspects:
         own = tuple(finding for finding in rest if finding.aspect == aspect)
-        tables = [table for finding in kept if finding.aspect == aspect and (table := _make_table(finding, passages))]
-        if own or tables:
-            parts.append(SectionHeading(_capitalize(aspect)))
-            parts += [FindingList(own)] if own else []
-            parts += [table for i, table in enumerate(tables) if table not in tables[:i]]
+        below = [
+            replace(table, items=tuple(replace(item, aspect=aspect) for item in table.items))
+            for table, finding in tables.items()
+            if finding.aspect == aspect
+        ]
+        if own or below:
+            parts += [SectionHeading(_capitalize(aspect)), *([FindingList(own)] if own else []), *below]
     empty = [part for part in list_parts(question) if not _is_mentioned(part, kept) and not _is_named(part, passages)]
     if empty:
         lines = "\n".join(f"- No passage that was read has the words “{escape_markdown(part)}”." for part in empty)
@@ -122,4 +127,4 @@ def _make_table(finding: Finding, passages: Sequence[Passage]) -> FindingList | 
     )
     if not has_figures:
         return None
-    return FindingList(tuple(Finding(record, finding.aspect) for record in kept[:_MAX_ROWS]), tuple(short))
+    return FindingList(tuple(map(Finding, kept[:_MAX_ROWS])), tuple(short))
