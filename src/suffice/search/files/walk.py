@@ -48,14 +48,6 @@ class _GitIgnore:
         return self.patterns.judge(self.above + path.removeprefix(self.below))
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
-    """A folder to walk: its path below the root, empty or with a slash at the end, and the rules that hold in it."""
-
-    below: str
-    rules: list[_GitIgnore]
-
-
 def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequence[str] = ()) -> FileListing:
     """Return the files to read. A root is always included, even if it is hidden, ignored or binary.
 
@@ -85,19 +77,22 @@ class _FileWalker:
 
     def walk(self, root: Path, rules: list[_GitIgnore]) -> Iterator[str]:
         """Yield paths relative to the root, in sorted order."""
-        open_folders = [self._list_folder(root, _Folder("", rules))]
-        while open_folders:
-            found = next(open_folders[-1], None)
-            if found is None:
-                open_folders.pop()
-            elif isinstance(found, _Folder):
-                open_folders.append(self._list_folder(root, found))
+        # Files, and folders with the rules that hold in them.
+        pending: list[tuple[str, list[_GitIgnore] | None]] = [("", rules)]
+        while pending:
+            path, folder_rules = pending.pop()
+            if folder_rules is None:
+                yield path
             else:
-                yield found
+                pending += reversed(list(self._list_folder(root, path, folder_rules)))
 
-    def _list_folder(self, root: Path, folder: _Folder) -> Iterator[str | _Folder]:
-        """Yield the files of one folder and the folders in it, in sorted order."""
-        below, rules = folder.below, folder.rules
+    def _list_folder(
+        self, root: Path, below: str, rules: list[_GitIgnore]
+    ) -> Iterator[tuple[str, list[_GitIgnore] | None]]:
+        """Yield the files of one folder and, with their rules, the folders in it, in sorted order.
+
+        The path of a folder below the root is empty or ends in a slash.
+        """
         try:
             with os.scandir(root / below) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
@@ -117,9 +112,9 @@ class _FileWalker:
                 self._record_skipped_link(root, path)
             elif entry.is_dir(follow_symlinks=False):
                 if not _is_ignored(rules, path + "/") and not self._is_excluded(path + "/"):
-                    yield _Folder(path + "/", rules)
+                    yield path + "/", rules
             elif self._is_wanted(root, path, entry, rules):
-                yield path
+                yield path, None
 
     def _is_wanted(self, root: Path, path: str, entry: os.DirEntry[str], rules: list[_GitIgnore]) -> bool:
         format = guess_format(entry.name)
