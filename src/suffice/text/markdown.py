@@ -508,12 +508,18 @@ def neutralize_links(markdown: str, allowed_urls: Collection[str]) -> str:
         for number, piece in enumerate(pieces)
         if piece is not None and number % 3 != 2
     )
-    return _escape_active(text) if _has_active_content(text, known) else text
+    if _has_active_content(text, known):
+        # What opens links and tags becomes entities. A backslash could be undone by another one in front of it.
+        text = text.replace("<", "&lt;").replace("![", "!&#91;").replace("](", "]&#40;").replace("]:", "]&#58;")
+    return text
 
 
 def _neutralize_text(text: str, known: Collection[str]) -> str:
     text = _DEFINITION_LINE.sub("", _IMAGE.sub(lambda found: found[1], text))
-    text = _LINK.sub(lambda found: found[0] if _normalize_url(found[2]) in known else _link_text(found[1]), text)
+    # Of a link its words stay. A number is a citation that was written as a link.
+    text = _LINK.sub(
+        lambda found: found[0] if _normalize_url(found[2]) in known else parse_handle(found[1]) or found[1], text
+    )
     text = _AUTOLINK.sub(lambda found: _neutralize_autolink(found, known), text)
     return _BARE_URL.sub(lambda found: found[0] if _is_known_url(found[0], known) else f"`{found[0]}`", text)
 
@@ -523,11 +529,6 @@ def _neutralize_autolink(found: re.Match[str], known: Collection[str]) -> str:
         return found[0]
     # An e-mail address keeps its angle brackets, as text.
     return f"`{found[1]}`" if ":" in found[1] else f"\\{found[0]}"
-
-
-def _link_text(words: str) -> str:
-    """Return what stays of a link. A number is a citation that was written as a link."""
-    return parse_handle(words) or words
 
 
 def _is_known_url(address: str, known: Collection[str]) -> bool:
@@ -544,11 +545,6 @@ def _has_active_content(markdown: str, known: Collection[str]) -> bool:
             if part.type == "link_open" and str(part.attrGet("href")) not in known:
                 return True
     return False
-
-
-def _escape_active(markdown: str) -> str:
-    """Replace what opens links and tags by entities. A backslash could be undone by another one in front of it."""
-    return markdown.replace("<", "&lt;").replace("![", "!&#91;").replace("](", "]&#40;").replace("]:", "]&#58;")
 
 
 def _normalize_url(url: str) -> str:

@@ -179,7 +179,7 @@ class CorpusSearch:
         else:
             addresses = self._index.list_addresses()
         entries = self._order_by_file([self._index.get_entry(address) for address in addresses])
-        vectors = _read_vectors(entries)
+        vectors = read_vectors(entries)
         texts = [text_to_embed(entry) for entry in entries]
         scores = score_all(
             question, texts, vectors, lambda some: self._vectors.embed(some, lambda done: check_cancelled())
@@ -234,7 +234,7 @@ class CorpusSearch:
         if self._static is None:
             listed = [(address, self._index.get_entry(address)) for address in self._index.list_addresses()]
             known = [(address, entry) for address, entry in listed if self._has_meaning(entry)]
-            self._static = [address for address, _ in known], _read_vectors([entry for _, entry in known])
+            self._static = [address for address, _ in known], read_vectors([entry for _, entry in known])
         addresses, vectors = self._static
         cosines = vectors @ embed_static([text])[0]
         return [self._index.get_entry(addresses[i]) for i in np.argsort(-cosines, kind="stable")[:count]]
@@ -248,7 +248,7 @@ class CorpusSearch:
             for entry, score in zip(entries, words, strict=True)
         ]
         # The static vectors say little about other languages.
-        rough = _static_cosines(text, entries) if self.is_english_only else None
+        rough = (read_vectors(entries) @ embed_static([text])[0]).tolist() if self.is_english_only else None
         return rank_candidates(
             text,
             candidates,
@@ -356,12 +356,6 @@ class CorpusSearch:
         return len(users) < 2 or file == next(listed for listed in self._files if listed in users)
 
 
-def _static_cosines(text: str, entries: Sequence[IndexEntry]) -> list[float]:
-    """Return the cosines of a query and passages by the vectors that the index holds."""
-    cosines: list[float] = (_read_vectors(entries) @ embed_static([text])[0]).tolist()
-    return cosines
-
-
 def score_all(
     question: str,
     texts: Sequence[str],
@@ -384,7 +378,7 @@ def score_all(
     return scores
 
 
-def _read_vectors(entries: Sequence[IndexEntry]) -> "NDArray[np.float32]":
+def read_vectors(entries: Sequence[IndexEntry]) -> "NDArray[np.float32]":
     """Return the static vectors of entries, at length one."""
     import numpy as np
 
