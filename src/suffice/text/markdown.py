@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from suffice.text.citations import has_citation, parse_handle, strip_citations
-from suffice.text.sections import EARLIER_TITLES, WRITTEN_SECTIONS, ReportSection
+from suffice.text.sections import WRITTEN_SECTIONS, ReportSection
 from suffice.text.sentences import Offsets
 
 if TYPE_CHECKING:
@@ -124,15 +124,15 @@ _FRONT_MATTER = re.compile(
 )
 _BOLD_LINE = re.compile(r" {0,3}\*\*([^*\n]{1,80}?):?\*\*[\s:#]*")
 _BOLD_LEVEL = 6
-_SOURCE_LIST_HEADINGS = frozenset("sources|source list|references|bibliography|works cited|citations".split("|"))
+_SOURCE_LIST_HEADINGS = frozenset(
+    "sources|source list|references|bibliography|works cited|citations|footnotes".split("|")
+)
 # Sections that state nothing about the world: lists of sources, and what our own report says about itself.
 _NON_CLAIM_HEADINGS = _SOURCE_LIST_HEADINGS | {
     "further reading",
-    *(title.lower() for title in (*ReportSection, *EARLIER_TITLES) if title not in WRITTEN_SECTIONS),
+    "see also",
+    *(title.lower() for title in ReportSection if title not in WRITTEN_SECTIONS),
 }
-# Sections that may list sources or state something: only the lines that look like a source are left out.
-_MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
-_SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
 _FENCE_LINE = re.compile(r"^[ \t>*+-]*(?:`{3}|~{3}).*", re.MULTILINE)
 
 
@@ -145,16 +145,15 @@ def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
     text = _mask_comments(markdown)
     document = _parse_blocks(text)
     found: list[Offsets] = []
-    aside = mixed = 0  # The level of the heading above, where it opens such a section.
+    aside = 0  # The level of the heading above, where it opens such a section.
     for block in document.blocks:
         begin = -1
         for number in range(block.first, block.last):
             start, line = document.starts[number], document.line(number)
             heading = _parse_heading(block, line)
-            if heading and skip_asides and (not (aside or mixed) or heading[0] <= (aside or mixed)):
+            if heading and skip_asides and (not aside or heading[0] <= aside):
                 aside = heading[0] if heading[1] in _NON_CLAIM_HEADINGS else 0
-                mixed = heading[0] if heading[1] in _MIXED_HEADINGS else 0
-            is_prose = not (heading or aside or (mixed and _SOURCE_LINE.match(line))) and _is_prose(block, line)
+            is_prose = not (heading or aside) and _is_prose(block, line)
             is_row = block.kind in ("table_head", "table_row") or _TABLE_ROW.match(line) is not None
             if begin >= 0 and (not is_prose or is_row or _LOOSE_ITEM_MARKER.match(line)):
                 _append_block(found, text, begin, start)
@@ -179,7 +178,7 @@ def iter_source_lines(markdown: str) -> Iterator[str]:
             heading = _parse_heading(block, line)
             if heading:
                 if not inside or heading[0] <= inside:
-                    inside = heading[0] if heading[1] in _SOURCE_LIST_HEADINGS | {"footnotes", "notes"} else 0
+                    inside = heading[0] if heading[1] in _SOURCE_LIST_HEADINGS | {"notes"} else 0
             elif (inside and _has_words(line)) or _LINK_DEFINITION.match(line):
                 yield line.strip()
 

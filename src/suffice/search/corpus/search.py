@@ -280,7 +280,7 @@ class CorpusSearch:
     @property
     def embeds_remotely(self) -> bool:
         """Whether a server computes the vectors of passages."""
-        return self._vectors.is_remote
+        return self._vectors.embedder.is_remote
 
     async def embed_passages(self) -> None:
         """Embed all passages ahead of time, so that a later question embeds none of them. Cached vectors are kept."""
