@@ -8,12 +8,11 @@ passages in other languages are ranked by their words. ``alpha`` 1 needs no embe
 passage and embeds them all once. ``sync`` keeps the index up to date.
 """
 
-import asyncio
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings import Embedder, embed_static, get_minilm
@@ -31,6 +30,7 @@ from suffice.search.corpus.ranking import (
 from suffice.search.corpus.sync import STDIN, CorpusIndex, IndexRequest, open_index
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.files.walk import SkippedFile
+from suffice.search.threads import run_in_thread
 from suffice.storage.corruption import CorruptCache
 from suffice.text.languages import ENGLISH, detect_language
 from suffice.types import Passage, Query
@@ -51,11 +51,6 @@ MAX_RANKED = 20_000  # Passages that are ranked at once; each takes a kilobyte.
 EMBEDDED_OF_ALL = 200  # Of these the embedding model compares the best, a few seconds the first time.
 
 ProgressCallback = Callable[[str, int, int], None]
-T = TypeVar("T")
-
-
-class IndexingCancelled(Exception):
-    """The caller was cancelled. It stops the work in the thread and never leaves this module."""
 
 
 class CorpusSearch:
@@ -392,18 +387,3 @@ def _describe_empty_corpus(roots: Sequence[str], skipped: Sequence[SkippedFile])
     reasons = "; ".join(f"{skip.path} {skip.why}" for skip in skipped[:3])
     end = f" ({reasons})." if reasons else "; name a folder or file that has some."
     return f"There is no readable text in {where}{end}"
-
-
-async def run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
-    """Run in a thread, to keep the event loop free. If the caller is cancelled, the work stops at its next check."""
-    cancelled = threading.Event()
-
-    def check_cancelled() -> None:
-        if cancelled.is_set():
-            raise IndexingCancelled
-
-    try:
-        return await asyncio.to_thread(work, check_cancelled)
-    except asyncio.CancelledError:
-        cancelled.set()
-        raise

@@ -53,7 +53,7 @@ def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequ
 
     ``include`` and ``exclude`` are patterns as in a ``.gitignore``, relative to each root folder.
     """
-    walker = _FileWalker(_make_patterns(include), _make_patterns(exclude))
+    walker = _FileWalker(IgnorePatterns(include or ["*"]), IgnorePatterns(exclude))
     files: dict[str, Path] = {}
     for root in roots:
         if not os.path.exists(root):
@@ -71,8 +71,8 @@ def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequ
 
 @dataclass(slots=True)
 class _FileWalker:
-    include: IgnorePatterns | None
-    exclude: IgnorePatterns | None
+    include: IgnorePatterns
+    exclude: IgnorePatterns
     skipped: list[SkippedFile] = field(default_factory=list)
 
     def walk(self, root: Path, rules: list[_GitIgnore]) -> Iterator[str]:
@@ -111,16 +111,16 @@ class _FileWalker:
             if entry.is_symlink():
                 self._record_skipped_link(root, path)
             elif entry.is_dir(follow_symlinks=False):
-                if not _is_ignored(rules, path + "/") and not self._is_excluded(path + "/"):
+                if not _is_ignored(rules, path + "/") and not self.exclude.matches(path + "/"):
                     yield path + "/", rules
             elif self._is_wanted(root, path, entry, rules):
                 yield path, None
 
     def _is_wanted(self, root: Path, path: str, entry: os.DirEntry[str], rules: list[_GitIgnore]) -> bool:
         format = guess_format(entry.name)
-        if format == "binary" or (self.include is not None and not self.include.matches(path)):
+        if format == "binary" or not self.include.matches(path):
             return False
-        if self._is_excluded(path) or _is_ignored(rules, path):
+        if self.exclude.matches(path) or _is_ignored(rules, path):
             return False
         if format == "unsupported":
             suffix = find_unsupported_suffix(entry.name)
@@ -171,9 +171,6 @@ class _FileWalker:
             return rules
         return [*rules, _GitIgnore(patterns, below, above)] if len(patterns) else rules
 
-    def _is_excluded(self, path: str) -> bool:
-        return self.exclude is not None and self.exclude.matches(path)
-
     def _record_skipped_link(self, root: Path, path: str) -> None:
         target = os.path.realpath(root / path)
         if not os.path.exists(target):
@@ -184,10 +181,6 @@ class _FileWalker:
                     root / path, f"is a symbolic link to a place outside of the folder; name {target} to read it"
                 )
             )
-
-
-def _make_patterns(lines: Sequence[str]) -> IgnorePatterns | None:
-    return IgnorePatterns(lines) if lines else None
 
 
 def _is_ignored(rules: list[_GitIgnore], path: str) -> bool:
