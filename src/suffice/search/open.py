@@ -170,11 +170,11 @@ async def ingest_into(
     rebuild: bool = False,
 ) -> "IngestResult":
     """Read the files of a scope into a collection in Postgres; ``has_model`` embeds them with the configured model."""
-    from suffice.search.corpus.search import run_in_thread
     from suffice.search.corpus.sync import STDIN, IndexRequest
     from suffice.search.engines.address import is_postgres, remove_secrets
     from suffice.search.engines.ingest import ingest_files
     from suffice.search.engines.postgres import parse_postgres
+    from suffice.search.threads import run_in_thread
 
     if not is_postgres(address):
         raise InputError(f"--to {remove_secrets(address)}: write postgres://HOST/DATABASE/COLLECTION")
@@ -198,7 +198,7 @@ def open_reader(scope: SearchScope, config: Settings) -> Reader | None:
         return None
     from suffice.search.pages.reader import PageReader
 
-    return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""), config.cache_dir)
+    return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""))
 
 
 def read_stdin() -> str:

@@ -3,11 +3,7 @@
 ``make_resilient`` wraps a search in retries, unless the search handles faults itself (``ResilientSearch``). A listener
 receives the failures that did not end the search.
 
-A circuit breaker stops calls to a service that keeps failing:
-
-    closed     ──3 failures in a row, or half of at least 4 calls──▶  open
-    open       ──the cool-down is over──▶  half-open
-    half-open  ──one trial call──▶  closed if it succeeds, open if it fails
+A circuit breaker stops calls to a service that keeps failing, until a cool-down is over.
 """
 
 import asyncio
@@ -15,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from suffice.errors import SearchError, SearchRefused
 from suffice.search.base import Search
@@ -35,7 +31,6 @@ COOL_DOWN_SECONDS = 30.0
 MAX_COOL_DOWN_SECONDS = 3_600.0  # Upper bound, however long a service asks to wait.
 SLOW_SECONDS = 4.0  # A cancelled search that had run this long counts as failed.
 
-BreakerState = Literal["closed", "open", "half-open"]
 FailureListener = Callable[[Failure], None]
 
 
@@ -156,65 +151,41 @@ class CircuitBreakerSearch:
     breaker: "CircuitBreaker"
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        if not self.breaker.try_acquire():
+        if self.breaker.is_open:
             raise SearchError(f"{self.name} has failed too often and is not queried for a while")
         start = time.monotonic()
         try:
             found = await self.search(query, k)
         except asyncio.CancelledError:
-            is_slow = time.monotonic() - start >= SLOW_SECONDS
-            self.breaker.record_failure() if is_slow else self.breaker.release()
+            if time.monotonic() - start >= SLOW_SECONDS:
+                self.breaker.record(failed=True)
             raise
         except BaseException as error:
             retry_after = get_retry_after(error)
-            self.breaker.record_failure(retry_after if retry_after > MAX_WAIT_SECONDS else 0.0)
+            self.breaker.record(failed=True, retry_after=retry_after if retry_after > MAX_WAIT_SECONDS else 0.0)
             raise
-        self.breaker.record_success()
+        self.breaker.record(failed=False)
         return found
 
 
 class CircuitBreaker:
-    """The circuit breaker of one service.
-
-    After every ``try_acquire`` that returned true, call one of ``record_success``, ``record_failure`` and ``release``;
-    ``release`` means that the outcome is not known.
-    """
+    """The circuit breaker of one service: open for a while after 3 failures in a row, or half of at least 4 calls."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._counter = FailureCounter()
-        self._open_until: float | None = None
-        self._is_trial_running = False
+        self._open_until = clock()
 
     @property
-    def state(self) -> BreakerState:
-        if self._open_until is None:
-            return "closed"
-        return "open" if self._clock() < self._open_until else "half-open"
+    def is_open(self) -> bool:
+        return self._clock() < self._open_until
 
-    def try_acquire(self) -> bool:
-        """Whether the service may be called now; a half-open breaker allows one call at a time."""
-        if self.state == "half-open" and not self._is_trial_running:
-            self._is_trial_running = True
-            return True
-        return self.state == "closed"
-
-    def record_success(self) -> None:
-        if self._open_until is None:
-            self._counter.record(failed=False)
-        elif self._is_trial_running:  # A call that began before the breaker opened does not close it.
-            self._open_until, self._is_trial_running, self._counter = None, False, FailureCounter()
-
-    def record_failure(self, retry_after: float = 0.0) -> None:
-        """Count a failure. If the service asked to wait ``retry_after`` seconds, the breaker opens at once."""
-        if self._open_until is None:
-            self._counter.record(failed=True)
-        if retry_after or self._is_trial_running or (self._open_until is None and self._counter.is_exceeded):
+    def record(self, *, failed: bool, retry_after: float = 0.0) -> None:
+        """Count a call. If the service asked to wait ``retry_after`` seconds, the breaker opens at once."""
+        self._counter.record(failed)
+        if retry_after or (failed and self._counter.is_exceeded):
             self._open_until = self._clock() + min(max(retry_after, COOL_DOWN_SECONDS), MAX_COOL_DOWN_SECONDS)
-            self._is_trial_running = False
-
-    def release(self) -> None:
-        self._is_trial_running = False
+            self._counter = FailureCounter()
 
 
 @dataclass(slots=True)

@@ -28,6 +28,7 @@ _CODE_EXAMPLE = re.compile(
 )
 # Only the name of what is explained below, as in a reference. A value after it would be a statement.
 _TERM_LINE = re.compile(r"\s*`[^`\n=]{2,120}`(?:, `[^`\n=]{2,120}`)*\s*")
+_QUOTES = ('"""', "'''")
 _MAX_LONE_LEAD_CHARS = 160
 MAX_ITEM_CHARS = 600  # A longer item, such as a clause of a contract, is prose: one sentence of it may be the answer.
 _MAX_CODE_LINES = 14  # Longer code without a blank line is split here.
@@ -83,18 +84,11 @@ def _split_code(text: str) -> list[TextBlock]:
     blocks: list[TextBlock] = []
     position = 0
     for start, end in [*docstring_spans(text), (len(text), len(text))]:
-        blocks += _group_code_lines(text, position, max(position, _before_quotes(text, start)))
+        before = start - 3 if text[start - 3 : start] in _QUOTES else start
+        blocks += _group_code_lines(text, position, max(position, before))
         blocks += [block for block in _split_markdown(text, start, end, in_docstring=True) if block.end > block.start]
-        position = _after_quotes(text, end)
+        position = end + 3 if text[end : end + 3] in _QUOTES else end
     return blocks
-
-
-def _before_quotes(text: str, start: int) -> int:
-    return start - 3 if text[start - 3 : start] in ('"""', "'''") else start
-
-
-def _after_quotes(text: str, end: int) -> int:
-    return end + 3 if text[end : end + 3] in ('"""', "'''") else end
 
 
 def _group_code_lines(text: str, start: int, end: int) -> list[TextBlock]:

@@ -5,7 +5,7 @@ only quoted strings, identifiers and numbers count as entities.
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -48,24 +48,16 @@ _QUESTION_WORDS = frozenset(
 _LEADING_STOP_WORDS = STOP_WORDS | _QUESTION_WORDS
 
 
-class _StemCache(dict[str, str]):
-    """The stem of each ASCII word so far in one language; empty for a word that is left out. Cleared before it grows large."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._language = language
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _STEM_CACHE_SIZE:
-            self.clear()
-        found = stem_text(word, self._language)
-        self[word] = found[0] if found else ""
-        return self[word]
-
-
 @cache
-def _get_stem_cache(language: str) -> _StemCache:
-    return _StemCache(language)
+def _get_word_stemmer(language: str) -> Callable[[str], str]:
+    """Return a function that stems an ASCII word; its result is empty for a word that is left out."""
+
+    @lru_cache(maxsize=_STEM_CACHE_SIZE)
+    def stem_word(word: str) -> str:
+        found = stem_text(word, language)
+        return found[0] if found else ""
+
+    return stem_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class Facet:
 def stem_words(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     """Return the words of a text as the index compares them: lower-cased, stemmed in the given language, folded to ASCII."""
     if text.isascii():  # Word by word: most words are in the cache.
-        return tuple(filter(None, map(_get_stem_cache(language).__getitem__, _ASCII_WORD.findall(text.lower()))))
+        return tuple(filter(None, map(_get_word_stemmer(language), _ASCII_WORD.findall(text.lower()))))
     return tuple(stem_text(segment_unspaced(text), language))
 
 

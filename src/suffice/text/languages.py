@@ -7,7 +7,7 @@ A run works in one language, that of its question, so that the stems of a questi
 short they are.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from suffice.text.spelling import unify_spelling
@@ -65,14 +65,14 @@ def detect_language(text: str) -> str | None:
     words = [word for word in tokenize(text) if not word.isdigit()]
     counts: dict[str, int] = {}
     for word in words:
-        for language in _VOTES[word]:
+        for language in _find_votes(word):
             counts[language] = counts.get(language, 0) + 1
     if not counts:
         return None
     # Related languages share stop words: the one with most different ones wins, and a tie tells nothing.
     ranked = sorted(counts.items(), key=lambda item: -item[1])
     best, votes = ranked[0]
-    distinct = sum(best in _VOTES[word] for word in set(words))
+    distinct = sum(best in _find_votes(word) for word in set(words))
     if distinct < _MIN_STOP_WORDS or votes < _MIN_SHARE * len(words):
         return None
     return None if len(ranked) > 1 and ranked[1][1] == votes else best
@@ -80,7 +80,7 @@ def detect_language(text: str) -> str | None:
 
 def is_stop_word(word: str, language: str) -> bool:
     """Whether a lower-case word carries no meaning of its own."""
-    return word in STOP_WORDS if language == ENGLISH else language in _VOTES[word]
+    return word in STOP_WORDS if language == ENGLISH else language in _find_votes(word)
 
 
 @cache
@@ -103,28 +103,16 @@ def stem_text(text: str, language: str = ENGLISH) -> list[str]:
     return get_analyzer(language).analyze(unify_spelling(text) if language == ENGLISH else text)
 
 
-class _VoteCache(dict[str, tuple[str, ...]]):
-    """The languages in which a word is a stop word."""
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        if len(self) >= _VOTE_CACHE_SIZE:
-            self.clear()
-        found: list[str] = []
-        if len(word) <= _MAX_STOP_WORD:
-            found = [language for language in STEMMED_LANGUAGES[1:] if word in _get_question_words(language)]
-            found += [language for language, filter in _get_stop_filters() if not filter.analyze(word)]
-        if word in STOP_WORDS:
-            found.append(ENGLISH)
-        self[word] = tuple(dict.fromkeys(found))
-        return self[word]
-
-
-_VOTES = _VoteCache()
-
-
-@cache
-def _get_question_words(language: str) -> frozenset[str]:
-    return frozenset(_QUESTION_WORDS[language].split())
+@lru_cache(maxsize=_VOTE_CACHE_SIZE)
+def _find_votes(word: str) -> tuple[str, ...]:
+    """Return the languages in which a word is a stop word."""
+    found: list[str] = []
+    if len(word) <= _MAX_STOP_WORD:
+        found = [language for language, words in _QUESTION_WORDS.items() if word in words.split()]
+        found += [language for language, filter in _get_stop_filters() if not filter.analyze(word)]
+    if word in STOP_WORDS:
+        found.append(ENGLISH)
+    return tuple(dict.fromkeys(found))
 
 
 @cache

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from suffice.text.citations import has_citation, parse_handle, skip_citations, strip_citations
-from suffice.text.sections import EARLIER_TITLES, WRITTEN_SECTIONS, ReportSection
-from suffice.text.sentences import Offsets, split_sentences
+from suffice.text.citations import has_citation, parse_handle, strip_citations
+from suffice.text.sections import WRITTEN_SECTIONS, ReportSection
+from suffice.text.sentences import Offsets
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -64,15 +64,12 @@ def find_sections(markdown: str, level: int) -> list[Section]:
 
 
 def drop_empty_headings(markdown: str, keep: Collection[str] = ()) -> str:
-    """Return the text without headings that have nothing under them, unless their line is to be kept.
-
-    A heading that states something is content itself.
-    """
+    """Return the text without headings that have nothing under them, unless they cite a source or are to be kept."""
     next_level = 0
     for heading in reversed(find_headings(markdown)):
         has_body = bool(markdown[heading.body_start : heading.end].strip())
         line = markdown[heading.start : heading.body_start]
-        if has_body or next_level > heading.level or _is_statement(line) or line.strip() in keep:
+        if has_body or next_level > heading.level or has_citation(line) or line.strip() in keep:
             next_level = heading.level
         else:
             markdown = markdown[: heading.start] + markdown[heading.end :]
@@ -114,7 +111,6 @@ def unwrap_fence(text: str, languages: Collection[str] | None = None) -> str | N
 
 # -- prose -------------------------------------------------------------------------------------------------------------
 
-_ITEM_MARKER = re.compile(r"\s*(?:>\s*)*(?:[-*+•]|\d{1,9}[.)])\s")
 # Begins an item for readers where CommonMark continues the paragraph: another bullet, or a number that is not 1.
 _LOOSE_ITEM_MARKER = re.compile(r"\s*(?:>\s*)*(?:•|\d{1,2}[.)])\s")
 _LINE_PREFIX = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?")
@@ -128,49 +124,41 @@ _FRONT_MATTER = re.compile(
 )
 _BOLD_LINE = re.compile(r" {0,3}\*\*([^*\n]{1,80}?):?\*\*[\s:#]*")
 _BOLD_LEVEL = 6
-_SOURCE_LIST_HEADINGS = frozenset("sources|source list|references|bibliography|works cited|citations".split("|"))
+_SOURCE_LIST_HEADINGS = frozenset(
+    "sources|source list|references|bibliography|works cited|citations|footnotes".split("|")
+)
 # Sections that state nothing about the world: lists of sources, and what our own report says about itself.
 _NON_CLAIM_HEADINGS = _SOURCE_LIST_HEADINGS | {
     "further reading",
-    *(title.lower() for title in (*ReportSection, *EARLIER_TITLES) if title not in WRITTEN_SECTIONS),
+    "see also",
+    *(title.lower() for title in ReportSection if title not in WRITTEN_SECTIONS),
 }
-# Sections that may list sources or state something: only the lines that look like a source are left out.
-_MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
-_SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
-# Words up to a full stop, without other signs: prose, although it stands in a code block.
-_CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|[`~]{3,}|\d{1,9}[.)])\s+)*")
-_PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+)*(?P<stop>[.!?]*)")
-_MIN_SENTENCE_WORDS = 4
 _FENCE_LINE = re.compile(r"^[ \t>*+-]*(?:`{3}|~{3}).*", re.MULTILINE)
 
 
 def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
     """Return the offsets of the paragraphs, list items and table rows in reading order, without their markers.
 
-    Headings, code, comments and link definitions are no prose, unless they read like a statement: a heading that cites a
-    source, a plain sentence in a code block. ``skip_asides`` leaves out sections that state nothing, such as a list of
-    sources; a text that should have no such section is read as a whole.
+    Headings, code, comments and link definitions are no prose, but a heading that cites a source is. ``skip_asides`` leaves
+    out sections that state nothing, such as a list of sources; a text that should have no such section is read as a whole.
     """
     text = _mask_comments(markdown)
     document = _parse_blocks(text)
     found: list[Offsets] = []
-    aside = mixed = 0  # The level of the heading above, where it opens such a section.
+    aside = 0  # The level of the heading above, where it opens such a section.
     for block in document.blocks:
         begin = -1
         for number in range(block.first, block.last):
             start, line = document.starts[number], document.line(number)
             heading = _parse_heading(block, line)
-            if heading and skip_asides and (not (aside or mixed) or heading[0] <= (aside or mixed)):
+            if heading and skip_asides and (not aside or heading[0] <= aside):
                 aside = heading[0] if heading[1] in _NON_CLAIM_HEADINGS else 0
-                mixed = heading[0] if heading[1] in _MIXED_HEADINGS else 0
-            is_prose = not (heading or aside or (mixed and _SOURCE_LINE.match(line))) and _is_prose(block, number, line)
+            is_prose = not (heading or aside) and _is_prose(block, line)
             is_row = block.kind in ("table_head", "table_row") or _TABLE_ROW.match(line) is not None
-            if begin >= 0 and (not is_prose or is_row or _begins_item(block, line)):
+            if begin >= 0 and (not is_prose or is_row or _LOOSE_ITEM_MARKER.match(line)):
                 _append_block(found, text, begin, start)
                 begin = -1
-            if block.kind == "code" and not (is_prose or aside):
-                found += [(start + first, start + last) for first, last in _find_code_sentences(line)]
-            elif is_prose and is_row:
+            if is_prose and is_row:
                 bars = len(line) - len(line.lstrip(" \t|>"))
                 _append_block(found, text, start + bars, start + len(line.rstrip(" \t|\n\r")))
             elif is_prose and begin < 0:
@@ -190,15 +178,15 @@ def iter_source_lines(markdown: str) -> Iterator[str]:
             heading = _parse_heading(block, line)
             if heading:
                 if not inside or heading[0] <= inside:
-                    inside = heading[0] if heading[1] in _SOURCE_LIST_HEADINGS | {"footnotes", "notes"} else 0
+                    inside = heading[0] if heading[1] in _SOURCE_LIST_HEADINGS | {"notes"} else 0
             elif (inside and _has_words(line)) or _LINK_DEFINITION.match(line):
                 yield line.strip()
 
 
 def _parse_heading(block: "_Block", line: str) -> tuple[int, str] | None:
-    """Return level and words of a heading, which may be a bold line; ``None`` for one that states something."""
+    """Return level and words of a heading, which may be a bold line; ``None`` for one that cites a source."""
     if block.kind == "heading":
-        is_title = not block.is_nested and "\n" not in block.content and not _is_statement(block.content)
+        is_title = not block.is_nested and "\n" not in block.content and not has_citation(block.content)
         return (block.level, re.sub(r"[*_:`]", "", block.content).strip().lower()) if is_title else None
     if block.kind == "paragraph" and (title := _parse_bold_line(line)):
         return _BOLD_LEVEL, title.lower()
@@ -209,80 +197,13 @@ def _parse_bold_line(line: str) -> str:
     """Return the words of a line that is nothing but bold and no sentence; empty for any other line."""
     bold = _BOLD_LINE.fullmatch(line) if "**" in line else None
     title = bold[1].strip() if bold else ""
-    return "" if title.endswith(".") or _is_statement(title) else title
+    return "" if title.endswith(".") or has_citation(title) else title
 
 
-def _is_statement(title: str) -> bool:
-    """Whether a heading makes a claim: it cites a source, gives an answer after a label, or is a sentence about something.
-
-    A sentence has a verb, and a number or a name that is not capitalised just because the heading is in title case.
-    """
-    if has_citation(title):
-        return True
-    words = strip_markdown(title.strip(" #\n")).split()
-    if _ANSWER_LABEL.match(" ".join(words)):
-        return True
-    if len(words) < 4 or _NO_SENTENCE.match(words[0]) or words[-1].endswith("?"):
+def _is_prose(block: "_Block", line: str) -> bool:
+    if block.kind == "code" or not _has_words(line) or _LINK_DEFINITION.match(line):
         return False
-    verb = next((i for i, word in enumerate(words) if _FINITE_VERB.fullmatch(word)), 0)
-    if not 0 < verb < len(words) - 1 or any(_RELATIVE.fullmatch(word) for word in words[:verb]):
-        return False
-    is_title_case = all(word[0].isupper() for word in words[1:] if len(word) > 4 and word[0].isalpha())
-    has_name = any(word[0].isupper() for word in words[1:]) and not is_title_case
-    return has_name or any(any(map(str.isdigit, word)) for word in words[1:])
-
-
-_ANSWER_LABEL = re.compile(
-    r"(?:(?:short|final|direct|the)\s+)?(?:answer|conclusion|result|verdict)\s*[:=–—-]\s*\S", re.I
-)
-_NO_SENTENCE = re.compile(
-    r"(?:what|who|whom|whose|which|when|where|why|how|if|whether|is|are|was|were|does|do|did|can)$", re.I
-)
-_FINITE_VERB = re.compile(
-    r"is|are|was|were|has|have|had|does|did|can|will|became|began|won|wrote|built|made|led|rose|fell|grew|lost|held|took"
-    r"|\w{3,}ed",
-)
-_RELATIVE = re.compile(r"that|which|who|whose|where|when|why|how", re.I)
-
-
-def _is_prose(block: "_Block", number: int, line: str) -> bool:
-    if not _has_words(line) or _LINK_DEFINITION.match(line):
-        return False
-    if block.kind == "code":  # An item of a list that is indented deeper than CommonMark allows.
-        code = block.content.split("\n")[number - block.first :]
-        return not block.markup and bool(code) and _ITEM_MARKER.match(code[0]) is not None
     return block.kind != "table_head" or has_citation(line)
-
-
-def _find_code_sentences(line: str) -> list[Offsets]:
-    """Return where a line of a code block is prose: in plain sentences that cite a source, or in all of it.
-
-    The rest of the line is code. After ``#`` a sentence may be a comment, unless it cites a source.
-    """
-    start = len(_CODE_PREFIX.match(line)[0])  # type: ignore[index]
-    body = line[start:].rstrip(" \t\r\n|`~")
-    runs: list[tuple[int, int, bool]] = []  # Of plain sentences, each with whether one of them is long enough.
-    is_plain = is_all = True
-    for first, last in split_sentences(body):
-        words = strip_markdown(body[first:last])
-        sentence, was_plain = _PLAIN_SENTENCE.fullmatch(words), is_plain and bool(runs)
-        is_long = sentence is not None and len(words.split()) >= _MIN_SENTENCE_WORDS
-        is_plain = sentence is not None or (was_plain and not _has_words(words))  # Citations after a full stop.
-        is_all = is_all and is_long and sentence is not None and bool(sentence["stop"])
-        if is_plain and was_plain:
-            runs[-1] = runs[-1][0], last, runs[-1][2] or is_long
-        elif is_plain:
-            runs.append((first, last, is_long))
-        elif was_plain:
-            runs[-1] = runs[-1][0], skip_citations(body, runs[-1][1]), runs[-1][2]
-    spans = [(start + first, start + last) for first, last, is_long in runs if is_long]
-    if has_citation(line):
-        return [span for span in spans if has_citation(line[slice(*span)])]
-    return spans if is_all and "#" not in line[:start] else []
-
-
-def _begins_item(block: "_Block", line: str) -> bool:
-    return (_ITEM_MARKER if block.kind == "code" else _LOOSE_ITEM_MARKER).match(line) is not None
 
 
 def _has_words(text: str) -> bool:
@@ -325,7 +246,7 @@ class _Block(NamedTuple):
     markup: str = ""
     """The marks of a heading or fence; empty for indented code."""
     content: str = ""
-    """The words of a heading; the lines of code without what precedes them in a list or a quote."""
+    """The words of a heading."""
 
     @property
     def level(self) -> int:
@@ -363,7 +284,7 @@ def _parse_blocks(text: str) -> _Document:
         elif token.type == "paragraph_open":
             blocks.append(_Block("paragraph", first, last, is_nested))
         elif token.type in ("fence", "code_block"):
-            blocks.append(_Block("code", first, last, is_nested, token.markup, token.content))
+            blocks.append(_Block("code", first, last, is_nested, token.markup))
         elif token.type in ("thead_open", "tbody_open"):
             in_head = token.type == "thead_open"
         elif token.type == "tr_open":
@@ -586,12 +507,18 @@ def neutralize_links(markdown: str, allowed_urls: Collection[str]) -> str:
         for number, piece in enumerate(pieces)
         if piece is not None and number % 3 != 2
     )
-    return _escape_active(text) if _has_active_content(text, known) else text
+    if _has_active_content(text, known):
+        # What opens links and tags becomes entities. A backslash could be undone by another one in front of it.
+        text = text.replace("<", "&lt;").replace("![", "!&#91;").replace("](", "]&#40;").replace("]:", "]&#58;")
+    return text
 
 
 def _neutralize_text(text: str, known: Collection[str]) -> str:
     text = _DEFINITION_LINE.sub("", _IMAGE.sub(lambda found: found[1], text))
-    text = _LINK.sub(lambda found: found[0] if _normalize_url(found[2]) in known else _link_text(found[1]), text)
+    # Of a link its words stay. A number is a citation that was written as a link.
+    text = _LINK.sub(
+        lambda found: found[0] if _normalize_url(found[2]) in known else parse_handle(found[1]) or found[1], text
+    )
     text = _AUTOLINK.sub(lambda found: _neutralize_autolink(found, known), text)
     return _BARE_URL.sub(lambda found: found[0] if _is_known_url(found[0], known) else f"`{found[0]}`", text)
 
@@ -601,11 +528,6 @@ def _neutralize_autolink(found: re.Match[str], known: Collection[str]) -> str:
         return found[0]
     # An e-mail address keeps its angle brackets, as text.
     return f"`{found[1]}`" if ":" in found[1] else f"\\{found[0]}"
-
-
-def _link_text(words: str) -> str:
-    """Return what stays of a link. A number is a citation that was written as a link."""
-    return parse_handle(words) or words
 
 
 def _is_known_url(address: str, known: Collection[str]) -> bool:
@@ -622,11 +544,6 @@ def _has_active_content(markdown: str, known: Collection[str]) -> bool:
             if part.type == "link_open" and str(part.attrGet("href")) not in known:
                 return True
     return False
-
-
-def _escape_active(markdown: str) -> str:
-    """Replace what opens links and tags by entities. A backslash could be undone by another one in front of it."""
-    return markdown.replace("<", "&lt;").replace("![", "!&#91;").replace("](", "]&#40;").replace("]:", "]&#58;")
 
 
 def _normalize_url(url: str) -> str:

@@ -16,8 +16,6 @@ _LETTER_MARKER = re.compile(
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 _MAX_TITLE_CHARS = 100
 BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
-# A role of reStructuredText, such as :class:`Path` or :py:meth:`the method <Path.exists>`.
-_ROLE = re.compile(r"(?<![\w`:]):(?:[a-z]+:)?[a-z]+:`(?P<words>[^`\n]+)`")
 _PHRASE = re.compile(r"(?<![\w*\\])_(?=[^\W_])([^_*\s\x01]*+\s[^_*\n\x01]*+)(?<=[^\W_])_(?!\w)")
 _EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])((?:[^*()\n]|\([^*()\n]*\))+?)(?<=\S)\*(?![\w*])")
 
@@ -92,7 +90,7 @@ def quote_markdown(text: str, *, is_start: bool = True) -> str:
     """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped.
 
     An address in angle brackets becomes code: as a link it would lead away from the sources, and escaped it is hard to
-    read. So does the name in a reStructuredText role of a docstring. A phrase between underscores stays emphasis.
+    read. A phrase between underscores stays emphasis.
     """
     kept: list[str] = []
 
@@ -100,7 +98,7 @@ def quote_markdown(text: str, *, is_start: bool = True) -> str:
         kept.append(words)
         return f"\x01{len(kept) - 1}\x01"
 
-    text = _ROLE.sub(_read_role, text.replace("\x01", ""))
+    text = text.replace("\x01", "")
     text = _ADDRESS.sub(r"`\g<0>`", text) if "`" not in text else text
     pieces, position = [], 0
     for start, end in find_inline_code(text):
@@ -112,14 +110,3 @@ def quote_markdown(text: str, *, is_start: bool = True) -> str:
     # Not at the start of a line there is no list, heading or quote.
     escaped = escape_markdown(text) if is_start else escape_markdown("\x00" + text).removeprefix("\x00")
     return re.sub("\x01(\\d+)\x01", lambda found: kept[int(found[1])], escaped)
-
-
-def _read_role(found: re.Match[str]) -> str:
-    """Return what a reader sees of a role: its words, or its name as code."""
-    words = found["words"].removeprefix("!")
-    name = words.rpartition(".")[2] if words.startswith("~") else words
-    return (
-        f"`{name.lstrip('~')}`"
-        if re.fullmatch(r"[\w.~()]+", words)
-        else re.sub(r"(?:(?<!\s)\s++)?<[^<>]*>$", "", words)
-    )

@@ -25,5 +25,3 @@ class ReportSection(StrEnum):
 
 WRITTEN_SECTIONS = (ReportSection.FINDINGS, ReportSection.RECOMMENDATIONS, ReportSection.RISKS)
 """The sections that the writer fills. All others say how the report was made; a claim check of a report skips them."""
-EARLIER_TITLES = ("Closest passages", "Searches with few results", "Searches that led nowhere")
-"""Titles in reports of earlier versions, which are skipped too."""

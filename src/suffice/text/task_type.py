@@ -68,7 +68,8 @@ def parse_item_count(task: str) -> int | None:
     found = _COUNTED_REQUEST.search(task)
     if found is None:
         return None
-    return _parse_number(found[1] or found[2])
+    number = found[1] or found[2]
+    return _NUMBERS.get(number.lower()) or int(number) or None
 
 
 def strip_count(task: str) -> str:
@@ -83,8 +84,3 @@ def strip_count(task: str) -> str:
 def mentions_number(task: str, number: int) -> bool:
     """Whether the task has a number, as digits or as a word."""
     return any(word == str(number) or _NUMBERS.get(word) == number for word in tokenize(task))
-
-
-def _parse_number(text: str) -> int | None:
-    number = _NUMBERS.get(text.lower()) or int(text)
-    return number if number > 0 else None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from suffice.search.files.chunk import UnreadableFile
-from suffice.search.files.read import read_file, read_text
+from suffice.search.files.read import read_document, read_text
 from suffice.text.chunks import split_lines
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
@@ -127,7 +127,7 @@ def test_fields_headers_and_logs_are_not_conversations(text: str) -> None:
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
 def test_locomo_is_read_turn_by_turn() -> None:
-    chunks = read_file(DATA / "locomo" / "locomo10.json")
+    chunks = read_document(DATA / "locomo" / "locomo10.json").chunks
     assert len(chunks) == len({p.record for p in chunks}) == 5882
     assert chunks[0].record == "conv-26/D1:1"
     assert chunks[0].title == "Caroline, 1:56 pm on 8 May, 2023"
@@ -156,7 +156,7 @@ def test_messages_of_a_jsonl_export_are_read_and_other_records_skipped(tmp_path:
     ]
     path = tmp_path / "export.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows))
-    found = read_file(path)
+    found = read_document(path).chunks
     assert [(chunk.text, chunk.record) for chunk in found] == [
         ("[2025-01-02] ana@example.org: It is 40.", "m1"),
         ("[2021-05-08 18:53] bo: Seen.", "2"),
@@ -168,7 +168,7 @@ def test_messages_of_a_jsonl_export_are_read_and_other_records_skipped(tmp_path:
 def test_jsonl_records_without_text_or_message_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
     with pytest.raises(UnreadableFile, match="line 1 has no text"):
-        read_file(tmp_path / "a.jsonl")
+        read_document(tmp_path / "a.jsonl")
 
 
 def test_messages_in_jsonl_keep_their_speaker_and_date() -> None:

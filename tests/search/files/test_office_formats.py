@@ -9,7 +9,7 @@ import pytest
 from suffice.search.files import ocr
 from suffice.search.files.chunk import DocumentChunk, UnreadableFile
 from suffice.search.files.isolated import read_isolated
-from suffice.search.files.read import guess_format, read_document, read_file
+from suffice.search.files.read import guess_format, read_document
 from suffice.types import Place
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -20,7 +20,7 @@ def locate(name: str, chunk: DocumentChunk) -> str:
 
 
 def read(name: str) -> dict[str, DocumentChunk]:
-    return {locate(name, chunk): chunk for chunk in read_file(FIXTURES / name)}
+    return {locate(name, chunk): chunk for chunk in read_document(FIXTURES / name).chunks}
 
 
 @pytest.mark.parametrize("suffix", ["docx", "odt"])
@@ -90,7 +90,7 @@ def test_messages_of_a_mailbox_are_numbered() -> None:
 
 def test_long_message_repeats_its_headers(tmp_path: Path) -> None:
     (tmp_path / "a.eml").write_text("From: ann@example.org\nSubject: Long\n\n" + "A sentence of words. " * 200)
-    chunks = read_file(tmp_path / "a.eml")
+    chunks = read_document(tmp_path / "a.eml").chunks
     assert len(chunks) > 2
     assert all(chunk.text.startswith("From: ann@example.org\nSubject: Long\n\nA sentence") for chunk in chunks)
 
@@ -98,12 +98,14 @@ def test_long_message_repeats_its_headers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["handbook.docx", "deck.pptx", "budget.xlsx", "report.eml"])
 def test_gzip_of_any_format_is_read(tmp_path: Path, name: str) -> None:
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress((FIXTURES / name).read_bytes()))
-    assert [chunk.text for chunk in read_file(tmp_path / f"{name}.gz")] == [c.text for c in read_file(FIXTURES / name)]
+    assert [chunk.text for chunk in read_document(tmp_path / f"{name}.gz").chunks] == [
+        c.text for c in read_document(FIXTURES / name).chunks
+    ]
 
 
 def test_gzip_of_a_note_has_the_lines_of_the_note(tmp_path: Path) -> None:
     (tmp_path / "notes.md.gz").write_bytes(gzip.compress(b"# Heron\n\nThe heron waits.\n"))
-    (chunk,) = read_file(tmp_path / "notes.md.gz")
+    (chunk,) = read_document(tmp_path / "notes.md.gz").chunks
     assert (chunk.kind, chunk.title, chunk.lines) == ("markdown", "Heron", (1, 3))
 
 
@@ -111,14 +113,14 @@ def test_gzip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("suffice.search.files.read.MAX_BYTES", 10_000)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"x " * 10_000))
     with pytest.raises(UnreadableFile, match=r"a\.txt\.gz unpacks to more than"):
-        read_file(tmp_path / "a.txt.gz")
+        read_document(tmp_path / "a.txt.gz")
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tar.gz", "a.tgz", "a.7z"])
 def test_archive_is_refused_with_advice(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"PK")
     with pytest.raises(UnreadableFile, match="unpack it and name the folder"):
-        read_file(tmp_path / name)
+        read_document(tmp_path / name)
     assert guess_format(name) == "unsupported"
 
 
@@ -127,7 +129,7 @@ def test_broken_file_names_the_cause(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a.{suffix}"
     path.write_bytes(b"PK\x03\x04 nonsense")
     with pytest.raises(UnreadableFile, match=r"a\.\w+ (is not a valid|contains no)"):
-        read_file(path)
+        read_document(path)
 
 
 @pytest.mark.parametrize("suffix", "docx odt pptx epub".split())
@@ -136,7 +138,7 @@ def test_truncated_package_names_the_cause(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a.{suffix}"
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(UnreadableFile, match="not a valid"):
-        read_file(path)
+        read_document(path)
 
 
 def test_package_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +146,7 @@ def test_package_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch
     with zipfile.ZipFile(tmp_path / "a.docx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", " " * 200_000)
     with pytest.raises(UnreadableFile, match="unpacks to more than"):
-        read_file(tmp_path / "a.docx")
+        read_document(tmp_path / "a.docx")
 
 
 def test_document_type_with_entities_is_refused(tmp_path: Path) -> None:
@@ -152,7 +154,7 @@ def test_document_type_with_entities_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.pptx", "w") as archive:
         archive.writestr("ppt/presentation.xml", bomb)
     with pytest.raises(UnreadableFile, match="declares a document type"):
-        read_file(tmp_path / "a.pptx")
+        read_document(tmp_path / "a.pptx")
 
 
 def test_deeply_nested_document_is_refused(tmp_path: Path) -> None:
@@ -163,12 +165,12 @@ def test_deeply_nested_document_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.docx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", body)
     with pytest.raises(UnreadableFile, match="nested too deeply"):
-        read_file(tmp_path / "a.docx")
+        read_document(tmp_path / "a.docx")
 
 
 def test_scanned_pdf_is_named_as_such() -> None:
     with pytest.raises(UnreadableFile, match=r"looks scanned.*suffice\[ocr\]"):
-        read_file(FIXTURES / "scanned.pdf")
+        read_document(FIXTURES / "scanned.pdf")
 
 
 def test_scanned_pages_of_a_pdf_are_remarked() -> None:

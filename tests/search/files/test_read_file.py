@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from suffice.search.files.chunk import UnreadableFile
-from suffice.search.files.read import read_file, read_text
+from suffice.search.files.read import read_document, read_text
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
@@ -46,7 +46,7 @@ def test_pdf_headings_are_set_apart_and_begin_a_chunk(tmp_path: Path) -> None:
     body = "\n".join([line] * 6)
     split = "A ticket for the ferry costs ten crowns, and a car that is not longer than\nFive metres costs forty."
     (tmp_path / "a.pdf").write_bytes(make_pdf([f"Sorrel Island\nTimetable\n{body}\nFares\n{split}"]))
-    assert [chunk.text for chunk in read_file(tmp_path / "a.pdf")] == [
+    assert [chunk.text for chunk in read_document(tmp_path / "a.pdf").chunks] == [
         f"Sorrel Island\nTimetable\n\n{body}",
         f"Fares\n\n{split}",
     ]
@@ -55,7 +55,7 @@ def test_pdf_headings_are_set_apart_and_begin_a_chunk(tmp_path: Path) -> None:
 def test_pdf_chunks_have_page_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(make_pdf(["First page here", "", "Third page there"], "My Paper"))
-    assert [(p.text.strip(), p.page, p.title, p.kind) for p in read_file(path)] == [
+    assert [(p.text.strip(), p.page, p.title, p.kind) for p in read_document(path).chunks] == [
         ("First page here", 1, "My Paper, page 1", "pdf"),
         ("Third page there", 3, "My Paper, page 3", "pdf"),
     ]
@@ -65,7 +65,7 @@ def test_pdf_chunks_have_page_numbers(tmp_path: Path) -> None:
 def test_unreadable_pdf_names_the_cause(tmp_path: Path, data: bytes, cause: str) -> None:
     (tmp_path / "a.pdf").write_bytes(data)
     with pytest.raises(UnreadableFile, match=cause):
-        read_file(tmp_path / "a.pdf")
+        read_document(tmp_path / "a.pdf")
 
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -87,7 +87,7 @@ def test_docx_chunks_follow_headings(tmp_path: Path) -> None:
     body = paragraph("One", "berschrift1") + paragraph("words") + paragraph("") + f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
     body += paragraph("Two", "Heading1") + paragraph("Deep", "Heading2") + paragraph("more")
     make_docx(tmp_path / "a.docx", body)
-    assert [(p.text, p.title, p.record) for p in read_file(tmp_path / "a.docx")] == [
+    assert [(p.text, p.title, p.record) for p in read_document(tmp_path / "a.docx").chunks] == [
         ("# One\n\nwords\n\n| a | b |\n| --- | --- |", "One", "para-1"),
         ("# Two\n\n## Deep\n\nmore", "Two > Deep", "para-4"),
     ]
@@ -96,10 +96,10 @@ def test_docx_chunks_follow_headings(tmp_path: Path) -> None:
 def test_broken_docx_raises_unreadable_file(tmp_path: Path) -> None:
     (tmp_path / "a.docx").write_bytes(b"PK\x03\x04 nonsense")
     with pytest.raises(UnreadableFile, match="not a valid Word document"):
-        read_file(tmp_path / "a.docx")
+        read_document(tmp_path / "a.docx")
     make_docx(tmp_path / "b.docx", paragraph(""))
     with pytest.raises(UnreadableFile, match="no text"):
-        read_file(tmp_path / "b.docx")
+        read_document(tmp_path / "b.docx")
 
 
 def test_notebook_cells_have_shortened_outputs() -> None:
@@ -128,7 +128,7 @@ def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: 
     data = "\n".join(json.dumps(row) for row in rows).encode()
     path = tmp_path / ("c.jsonl.gz" if zipped else "c.jsonl")
     path.write_bytes(gzip.compress(data) if zipped else data)
-    chunks = read_file(path)
+    chunks = read_document(path).chunks
     assert [p.id for p in chunks] == ["a", "7", "7#2", "line-3"]
     assert [p.record for p in chunks][1:3] == ["7", "7"]
     assert chunks[0].text == "x" * 1600
@@ -149,12 +149,12 @@ def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: 
 def test_bad_record_is_named_by_its_line(tmp_path: Path, line: str, cause: str) -> None:
     (tmp_path / "c.jsonl").write_text('{"id": "a", "text": "fine"}\n' + line + "\n")
     with pytest.raises(UnreadableFile, match=cause):
-        read_file(tmp_path / "c.jsonl")
+        read_document(tmp_path / "c.jsonl")
 
 
 def test_a_record_in_another_encoding_is_read(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(b'{"id": "a", "text": "caf\xe9 noir"}\n')
-    assert read_file(tmp_path / "c.jsonl")[0].text == "café noir"
+    assert read_document(tmp_path / "c.jsonl").chunks[0].text == "café noir"
 
 
 def test_encrypted_pdf_raises_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,17 +166,17 @@ def test_encrypted_pdf_raises_unreadable_file(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(pypdfium2, "PdfDocument", refuse)
     (tmp_path / "a.pdf").write_bytes(make_pdf(["x"]))
     with pytest.raises(UnreadableFile, match="encrypted"):
-        read_file(tmp_path / "a.pdf")
+        read_document(tmp_path / "a.pdf")
 
 
 def test_truncated_gzip_raises_unreadable_file(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(b'{"id": "a", "text": "fine"}\n' * 50)[:-12])
     with pytest.raises(UnreadableFile, match="gzip"):
-        read_file(tmp_path / "c.jsonl.gz")
+        read_document(tmp_path / "c.jsonl.gz")
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
 def test_shared_corpus_keeps_every_id() -> None:
-    chunks = read_file(DATA / "musique" / "corpus.jsonl")
+    chunks = read_document(DATA / "musique" / "corpus.jsonl").chunks
     assert len({p.id for p in chunks}) == len(chunks)
     assert len({p.record for p in chunks}) == 7690

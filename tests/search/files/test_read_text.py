@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from suffice.search.files.chunk import INEXACT_KINDS, DocumentChunk, UnreadableFile
-from suffice.search.files.read import read_file, read_text
+from suffice.search.files.read import read_document, read_text
 from suffice.text.chunks import MAX_CHARS, MIN_CHARS, split_lines
 
 
@@ -47,7 +47,7 @@ def test_rst_levels_follow_the_order_of_styles() -> None:
 def test_carriage_returns_and_form_feeds_keep_line_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\r\ntwo\x0cstill two\rthree\n")
-    assert read_file(path) == [DocumentChunk("one\ntwo\x0cstill two\nthree", "a.txt", "text", lines=(1, 3))]
+    assert read_document(path).chunks == [DocumentChunk("one\ntwo\x0cstill two\nthree", "a.txt", "text", lines=(1, 3))]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_carriage_returns_and_form_feeds_keep_line_numbers(tmp_path: Path) -> No
 def test_encodings(tmp_path: Path, data: bytes, expected: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(data)
-    assert read_file(path)[0].text == expected
+    assert read_document(path).chunks[0].text == expected
 
 
 def test_python_chunks_are_definitions_with_comments_and_docstrings() -> None:
@@ -124,7 +124,7 @@ def test_constants_and_the_signature_of_a_long_function_are_in_the_title(tmp_pat
     for init in (folder, folder.parent):
         (init / "__init__.py").touch()
     (folder / "mod.py").write_text(text)
-    chunks = read_file(folder / "mod.py")
+    chunks = read_document(folder / "mod.py").chunks
     assert_exact_lines(text, chunks)
     assert chunks[0].title == "pkg.sub.mod > work"
     assert chunks[1].title == "pkg.sub.mod > work(a, *, timeout=5.0)"
@@ -252,7 +252,7 @@ def test_html_with_an_unknown_section_is_read() -> None:
 def test_unreadable_file_names_the_cause(tmp_path: Path, data: bytes, name: str, cause: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(UnreadableFile, match=cause) as caught:
-        read_file(tmp_path / name)
+        read_document(tmp_path / name)
     assert name in str(caught.value)
 
 
@@ -260,9 +260,9 @@ def test_too_large_and_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("suffice.search.files.decode.MAX_BYTES", 10)
     (tmp_path / "a.txt").write_text("x" * 11)
     with pytest.raises(UnreadableFile, match="larger than"):
-        read_file(tmp_path / "a.txt")
+        read_document(tmp_path / "a.txt")
     with pytest.raises(UnreadableFile, match="cannot be opened"):
-        read_file(tmp_path / "none.txt")
+        read_document(tmp_path / "none.txt")
 
 
 def test_missing_permission_raises_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,7 +271,7 @@ def test_missing_permission_raises_unreadable_file(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(UnreadableFile, match=r"a\.txt cannot be read; check its permissions"):
-        read_file(tmp_path / "a.txt")
+        read_document(tmp_path / "a.txt")
 
 
 def test_a_table_of_a_few_rows_is_counted() -> None:

@@ -22,8 +22,8 @@ def web() -> Iterator[LittleWeb]:
         yield little
 
 
-def reader(web: LittleWeb, cache_dir=None) -> PageReader:
-    return PageReader(Fetcher(HostAllowlist.parse([web.host]), cache_dir))
+def reader(web: LittleWeb) -> PageReader:
+    return PageReader(Fetcher(HostAllowlist.parse([web.host])))
 
 
 def read(web: LittleWeb, path: str) -> Page:
@@ -123,22 +123,6 @@ def test_robots_txt_is_fetched_once_and_its_failure_blocks_the_site():
             read(web, "/pages/ferry")
         web.robots_status = 404
         assert read(web, "/pages/ferry").passages
-
-
-def test_pages_are_cached_and_a_broken_cache_is_ignored(tmp_path):
-    async def main(web: LittleWeb, cache_dir) -> Page:
-        pages = reader(web, cache_dir)
-        try:
-            return await pages.read(web.url + "/pages/ferry")
-        finally:
-            await pages.aclose()
-
-    with LittleWeb() as web:
-        assert asyncio.run(main(web, tmp_path / "pages")).passages
-        assert (tmp_path / "pages" / "http.db").exists()
-        (tmp_path / "bad").mkdir()
-        (tmp_path / "bad" / "http.db").write_bytes(b"this is no database" * 100)
-        assert asyncio.run(main(web, tmp_path / "bad")).passages
 
 
 def results(web: LittleWeb, *paths: str, text: str = "something that is not known yet") -> list[Passage]:

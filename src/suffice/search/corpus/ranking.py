@@ -9,7 +9,6 @@ them here.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from suffice.models.embeddings.stretches import compare_stretches
 from suffice.search.corpus.index import IndexEntry
@@ -17,9 +16,6 @@ from suffice.search.files.chunk import INEXACT_KINDS
 from suffice.text.entities import strip_parenthetical
 from suffice.text.tokens import normalize_phrase, tokenize
 from suffice.types import Embed, Passage, Place
-
-if TYPE_CHECKING:
-    pass
 
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
 NEAR_DUPLICATE_SIMILARITY = 0.9

@@ -8,12 +8,11 @@ passages in other languages are ranked by their words. ``alpha`` 1 needs no embe
 passage and embeds them all once. ``sync`` keeps the index up to date.
 """
 
-import asyncio
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings import Embedder, embed_static, get_minilm
@@ -31,6 +30,7 @@ from suffice.search.corpus.ranking import (
 from suffice.search.corpus.sync import STDIN, CorpusIndex, IndexRequest, open_index
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.files.walk import SkippedFile
+from suffice.search.threads import run_in_thread
 from suffice.storage.corruption import CorruptCache
 from suffice.text.languages import ENGLISH, detect_language
 from suffice.types import Passage, Query
@@ -51,11 +51,6 @@ MAX_RANKED = 20_000  # Passages that are ranked at once; each takes a kilobyte.
 EMBEDDED_OF_ALL = 200  # Of these the embedding model compares the best, a few seconds the first time.
 
 ProgressCallback = Callable[[str, int, int], None]
-T = TypeVar("T")
-
-
-class IndexingCancelled(Exception):
-    """The caller was cancelled. It stops the work in the thread and never leaves this module."""
 
 
 class CorpusSearch:
@@ -179,7 +174,7 @@ class CorpusSearch:
         else:
             addresses = self._index.list_addresses()
         entries = self._order_by_file([self._index.get_entry(address) for address in addresses])
-        vectors = _read_vectors(entries)
+        vectors = read_vectors(entries)
         texts = [text_to_embed(entry) for entry in entries]
         scores = score_all(
             question, texts, vectors, lambda some: self._vectors.embed(some, lambda done: check_cancelled())
@@ -234,7 +229,7 @@ class CorpusSearch:
         if self._static is None:
             listed = [(address, self._index.get_entry(address)) for address in self._index.list_addresses()]
             known = [(address, entry) for address, entry in listed if self._has_meaning(entry)]
-            self._static = [address for address, _ in known], _read_vectors([entry for _, entry in known])
+            self._static = [address for address, _ in known], read_vectors([entry for _, entry in known])
         addresses, vectors = self._static
         cosines = vectors @ embed_static([text])[0]
         return [self._index.get_entry(addresses[i]) for i in np.argsort(-cosines, kind="stable")[:count]]
@@ -248,7 +243,7 @@ class CorpusSearch:
             for entry, score in zip(entries, words, strict=True)
         ]
         # The static vectors say little about other languages.
-        rough = _static_cosines(text, entries) if self.is_english_only else None
+        rough = (read_vectors(entries) @ embed_static([text])[0]).tolist() if self.is_english_only else None
         return rank_candidates(
             text,
             candidates,
@@ -280,7 +275,7 @@ class CorpusSearch:
     @property
     def embeds_remotely(self) -> bool:
         """Whether a server computes the vectors of passages."""
-        return self._vectors.is_remote
+        return self._vectors.embedder.is_remote
 
     async def embed_passages(self) -> None:
         """Embed all passages ahead of time, so that a later question embeds none of them. Cached vectors are kept."""
@@ -356,12 +351,6 @@ class CorpusSearch:
         return len(users) < 2 or file == next(listed for listed in self._files if listed in users)
 
 
-def _static_cosines(text: str, entries: Sequence[IndexEntry]) -> list[float]:
-    """Return the cosines of a query and passages by the vectors that the index holds."""
-    cosines: list[float] = (_read_vectors(entries) @ embed_static([text])[0]).tolist()
-    return cosines
-
-
 def score_all(
     question: str,
     texts: Sequence[str],
@@ -384,7 +373,7 @@ def score_all(
     return scores
 
 
-def _read_vectors(entries: Sequence[IndexEntry]) -> "NDArray[np.float32]":
+def read_vectors(entries: Sequence[IndexEntry]) -> "NDArray[np.float32]":
     """Return the static vectors of entries, at length one."""
     import numpy as np
 
@@ -398,18 +387,3 @@ def _describe_empty_corpus(roots: Sequence[str], skipped: Sequence[SkippedFile])
     reasons = "; ".join(f"{skip.path} {skip.why}" for skip in skipped[:3])
     end = f" ({reasons})." if reasons else "; name a folder or file that has some."
     return f"There is no readable text in {where}{end}"
-
-
-async def run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
-    """Run in a thread, to keep the event loop free. If the caller is cancelled, the work stops at its next check."""
-    cancelled = threading.Event()
-
-    def check_cancelled() -> None:
-        if cancelled.is_set():
-            raise IndexingCancelled
-
-    try:
-        return await asyncio.to_thread(work, check_cancelled)
-    except asyncio.CancelledError:
-        cancelled.set()
-        raise

@@ -36,7 +36,7 @@ class EmbeddingCache:
     """Wraps an embedder and embeds each text once. Safe for several threads and processes."""
 
     def __init__(self, embedder: Embedder, cache_dir: Path | None, notify: Callable[[str], None]) -> None:
-        self._embedder = embedder
+        self.embedder = embedder
         self._cache_dir = cache_dir
         self._notify = notify
         self._lock = threading.Lock()
@@ -44,22 +44,8 @@ class EmbeddingCache:
         self._cache: SqliteCache | None = None
 
     @property
-    def name(self) -> str:
-        """The name of the embedder."""
-        return self._embedder.name
-
-    @property
-    def dimension(self) -> int:
-        return self._embedder.dimension
-
-    @property
     def is_english_only(self) -> bool:
-        return getattr(self._embedder, "is_english_only", False)
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether a server embeds the texts."""
-        return self._embedder.is_remote
+        return getattr(self.embedder, "is_english_only", False)
 
     def embed(self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None) -> "NDArray[np.float32]":
         """Return one row for each text, in order.
@@ -70,12 +56,12 @@ class EmbeddingCache:
 
         keys = [_hash_text(text) for text in texts]
         with self._lock:
-            cache, dimension = self._open_cache(), self._embedder.dimension
+            cache, dimension = self._open_cache(), self.embedder.dimension
             known = self._lookup(cache, list(dict.fromkeys(keys)), dimension * 2)
             missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
             for start in range(0, len(missing), _BATCH_SIZE):
                 batch = missing[start : start + _BATCH_SIZE]
-                rows = self._embedder.embed([text for _, text in batch]).astype(np.float16)
+                rows = self.embedder.embed([text for _, text in batch]).astype(np.float16)
                 fresh = {key: row.tobytes() for (key, _), row in zip(batch, rows, strict=True)}
                 known |= fresh
                 cache.put(fresh)
@@ -96,10 +82,10 @@ class EmbeddingCache:
     def _open_cache(self) -> SqliteCache:
         """Open the file of this embedder, and clear it if it holds vectors of another model."""
         if self._cache is None:
-            name = f"{self._embedder.name}-{self._embedder.dimension}"
+            name = f"{self.embedder.name}-{self.embedder.dimension}"
             path = self._cache_dir / "vectors" / f"{_make_file_name(name)}.sqlite" if self._cache_dir else None
             cache = SqliteCache(path, "vector cache", self._notify)
-            if self._embedder.is_remote:
+            if self.embedder.is_remote:
                 self._clear_if_model_changed(cache)
             self._cache = cache
         return self._cache
@@ -107,14 +93,12 @@ class EmbeddingCache:
     def _clear_if_model_changed(self, cache: SqliteCache) -> None:
         import numpy as np
 
-        probe = self._embedder.embed([_PROBE_TEXT])[0]
+        probe = self.embedder.embed([_PROBE_TEXT])[0]
         stored = cache.get([_hash_text(_PROBE_TEXT)]).get(_hash_text(_PROBE_TEXT))
         if stored is not None:
             known = np.frombuffer(stored, np.float16).astype(np.float32)
             if known.shape != probe.shape or not float(known @ probe) > _SAME_MODEL_COSINE:
-                self._notify(
-                    f"The model behind {self._embedder.name} has changed; its cached embeddings are discarded."
-                )
+                self._notify(f"The model behind {self.embedder.name} has changed; its cached embeddings are discarded.")
                 cache.clear()
         cache.put({_hash_text(_PROBE_TEXT): probe.astype(np.float16).tobytes()})
 

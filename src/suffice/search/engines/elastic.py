@@ -116,11 +116,11 @@ async def open_elastic(
     vector = index.fields.get("vector")
     if vector is not None and alpha < 1 and index.model is None:
         dimension = known[vector].get("dims") or known[vector].get("dimension")
-        if dimension is not None and dimension != vectors.dimension:
+        if dimension is not None and dimension != vectors.embedder.dimension:
             raise InputError(
-                f"The field {vector!r} of {index.text} has {dimension} dimensions, but {vectors.name} makes "
-                f"{vectors.dimension}; set SUFFICE_EMBEDDINGS to the model of the index, name a model of the engine with "
-                "?model=ID, or leave out vector="
+                f"The field {vector!r} of {index.text} has {dimension} dimensions, but {vectors.embedder.name} makes "
+                f"{vectors.embedder.dimension}; set SUFFICE_EMBEDDINGS to the model of the index, name a model of the "
+                "engine with ?model=ID, or leave out vector="
             )
     return ElasticSearch(index, alpha, vectors)
 

@@ -82,11 +82,12 @@ class PostgresSearch:
             raise InputError(
                 f"The collection {address.text} is empty; fill it with: suffice index PATH --to {address.text}"
             )
-        is_same = (info.embedder, info.dimension) == (vectors.name, vectors.dimension) if alpha < 1 else True
+        embedder = vectors.embedder
+        is_same = alpha == 1 or (info.embedder, info.dimension) == (embedder.name, embedder.dimension)
         if not is_same and not search._is_static:
             raise InputError(
                 f"The collection {address.text} has vectors of {info.embedder} with {info.dimension} dimensions, but "
-                f"{vectors.name} with {vectors.dimension} is configured; set SUFFICE_EMBEDDINGS, or search with --alpha 1"
+                f"{embedder.name} with {embedder.dimension} is configured; set SUFFICE_EMBEDDINGS, or search with --alpha 1"
             )
         return search
 

@@ -17,12 +17,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from suffice.errors import InputError, SearchError
 from suffice.models.embeddings.static import StaticEmbedder
 from suffice.search.corpus.index import IndexEntry, extract_entry_terms, get_file_order, make_entries
 from suffice.search.corpus.ranking import text_to_embed
+from suffice.search.corpus.search import read_vectors
 from suffice.search.corpus.sync import FileScan, IndexRequest, scan_files
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.engines import postgres
@@ -30,9 +31,6 @@ from suffice.search.files.chunk import Document, UnreadableFile
 from suffice.search.files.isolated import get_reader_version, read_documents
 from suffice.search.files.walk import SkippedFile
 from suffice.text.languages import ENGLISH
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -117,7 +115,8 @@ class _IngestWorker:
                 self._write_files({file: stamp}, wait=True)
         for paths in _batched(deleted, _BATCH_FILES):
             self._request.check_cancelled()
-            self._remove_files(paths)
+            with self._connection.transaction():
+                self.removed += self._delete(self._claim(paths, wait=True))
 
     def _stamp(self, file: str) -> str | None:
         """Return the digest of a file. Times and inode numbers would differ on another machine."""
@@ -200,14 +199,10 @@ class _IngestWorker:
 
     def _make_vectors(self, entries: Sequence[IndexEntry]) -> list[str | None]:
         """Return the vectors of passages; ``None`` where the embedder does not know the language."""
-        import numpy as np
-
         is_english_only = self._vectors is None or self._vectors.is_english_only
         known = [entry for entry in entries if entry.language == ENGLISH or not is_english_only]
         if self._vectors is None:
-            stored = np.frombuffer(b"".join(entry.vector for entry in known), np.int8).reshape(len(known), -1)
-            rows: NDArray[np.float32] = stored.astype(np.float32)
-            rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+            rows = read_vectors(known)
         else:
             texts = [text_to_embed(entry) for entry in known]
             rows = self._vectors.embed(texts, lambda done: self._request.check_cancelled())
@@ -230,10 +225,6 @@ class _IngestWorker:
         row = self._connection.execute("SELECT mean_length FROM collection").fetchone()
         assert row is not None
         self._mean_length = float(row[0])
-
-    def _remove_files(self, paths: Sequence[str]) -> None:
-        with self._connection.transaction():
-            self.removed += self._delete(self._claim(paths, wait=True))
 
     def _delete(self, paths: Sequence[str]) -> int:
         """Delete files that this worker has claimed, and take them out of the statistics; return their number."""
@@ -272,7 +263,7 @@ def _open_collection(
     rebuild: bool,
 ) -> None:
     """Make the collection if it does not exist, or check that it was made for the same vectors."""
-    embedder = vectors or StaticEmbedder()
+    embedder = vectors.embedder if vectors else StaticEmbedder()
     with _session_lock(connection, address, _CREATING):
         if rebuild:
             with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
@@ -282,7 +273,6 @@ def _open_collection(
         info = postgres.read_info(connection, address)
         if connection.execute("SELECT to_regclass('entries_vector')").fetchone() == (None,):
             postgres.require_pgvector(connection, address)
-            postgres.require_working_vectors(address)  # Now, and not when all files are read.
         if info is None:
             postgres.create_collection(connection, address, embedder.name, embedder.dimension)
             postgres.set_search_path(connection, address)

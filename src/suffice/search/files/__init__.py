@@ -27,7 +27,3 @@ A reader has ``parse(text, name) -> list[DocumentChunk]``, or ``parse(data, path
 ``UnreadableFile`` with advice. CONTRIBUTING.md lists the steps to add a file type. A change that reads existing files
 differently must also raise ``INDEX_VERSION`` in ``search.corpus.sync``, so that they are indexed again.
 """
-
-from suffice.search.files.read import read_file
-
-__all__ = ["read_file"]

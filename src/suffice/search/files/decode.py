@@ -31,19 +31,15 @@ def load_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
+    except PermissionError as error:
+        raise UnreadableFile(f"{path} cannot be read; check its permissions.") from error
     except OSError as error:
-        raise make_open_error(path, error) from error
+        raise UnreadableFile(f"{path} cannot be opened ({error.strerror or error}); check the path.") from error
     if len(data) > MAX_BYTES:
         raise make_size_error(path, "is larger than")
     if not data.strip():
         raise UnreadableFile(f"{path} is empty; give a file that contains text.")
     return data
-
-
-def make_open_error(path: Path, error: OSError) -> UnreadableFile:
-    if isinstance(error, PermissionError):
-        return UnreadableFile(f"{path} cannot be read; check its permissions.")
-    return UnreadableFile(f"{path} cannot be opened ({error.strerror or error}); check the path.")
 
 
 def decode(data: bytes, name: str, declared: str = "") -> str:

@@ -153,7 +153,7 @@ def _make_job(path: Path) -> IsolatedJob:
 
 def _make_path_job(path: Path, limits: Limits, use_ocr: bool = False) -> IsolatedJob:
     folder = "" if path.is_absolute() else os.getcwd()
-    return IsolatedJob(f"{_READER}:read_path", (str(path), use_ocr), limits, folder)
+    return IsolatedJob(f"{_READER}:read_document", (str(path), use_ocr), limits, folder)
 
 
 def _check_result(result: Document | JobFailed | SufficeError, name: str) -> Document | UnreadableFile:

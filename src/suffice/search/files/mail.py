@@ -46,7 +46,11 @@ def _read_message(raw: bytes, number: int) -> Iterator[DocumentChunk]:
     if not any(headers.values()):
         return
     body = _SIGNATURE.sub("", _extract_body(message).replace("\r\n", "\n")).strip()
-    attachments = [name for part in message.walk() if (name := _get_attachment_name(part))]
+    attachments = [
+        to_one_line(part.get_filename() or "without a name")[:_MAX_HEADER_CHARS]
+        for part in message.walk()
+        if part.get_content_disposition() == "attachment"
+    ]
     if attachments:
         body = f"{body}\n\nAttachments: {', '.join(attachments)}".strip()
     head = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
@@ -85,9 +89,3 @@ def _decode_text(message: Message) -> str:
         return data.decode(message.get_content_charset("utf-8"), "replace")
     except LookupError:
         return data.decode("utf-8", "replace")
-
-
-def _get_attachment_name(part: object) -> str:
-    if not isinstance(part, EmailMessage) or part.get_content_disposition() != "attachment":
-        return ""
-    return to_one_line(part.get_filename() or "without a name")[:_MAX_HEADER_CHARS]

@@ -88,7 +88,8 @@ def convert(text: str) -> Prose:
         elif token.type == "heading_open" and token.level == 0:
             _record_heading(prose, first, stop, int(token.tag[1]))
         elif token.type in ("paragraph_open", "heading_open", "tr_open"):
-            _clean_lines(lines, first, stop)
+            # All lines of a paragraph together, because a link may run from one into the next.
+            lines[first:stop] = clean_inline("\n".join(lines[first:stop])).split("\n")
         elif token.type == "table_open":
             _record_table(prose, first, stop)
         elif token.type == "hr":
@@ -214,13 +215,6 @@ def _strip_html(lines: list[str], first: int, stop: int) -> None:
     for pattern in (_HTML_COMMENT, _LINE_BREAK, _TAG):
         text = pattern.sub(lambda match: "\n" * match.group().count("\n"), text)
     lines[first:stop] = [clean_inline(line).strip() for line in text.split("\n")]
-
-
-def _clean_lines(lines: list[str], first: int, stop: int) -> None:
-    """Clean the lines of a paragraph together, because a link may run from one into the next."""
-    text = "\n".join(lines[first:stop])
-    if _MAY_HAVE_MARKUP.search(text):
-        lines[first:stop] = clean_inline(text).split("\n")
 
 
 def clean_inline(text: str) -> str:

@@ -27,7 +27,6 @@ _SKIPPED_TAGS = frozenset(
         f"{_DRAW}desc",
     }
 )
-_TITLE_CLASSES = ("title",)
 _MAX_REPEATED_CELLS = 64  # A spreadsheet program repeats an empty cell up to the last column.
 
 
@@ -61,7 +60,7 @@ def _read_slide(page: Element, lists: frozenset[str]) -> Slide:
     title, blocks = "", []
     for child in page:
         read = [block for block in _OdfReader(lists).read([child]) if block.text.strip()]
-        if child.get(f"{_PRESENTATION}class") in _TITLE_CLASSES and not title:
+        if child.get(f"{_PRESENTATION}class") == "title" and not title:
             title = " ".join(block.text for block in read)
         else:
             blocks += read

@@ -16,7 +16,6 @@ _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SLIDE = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_NOTES_TYPE = "/notesSlide"
 _TITLE_TYPES = ("title", "ctrTitle")
 _LIST_TYPES = ("body", "obj")  # "obj" is also the type of a placeholder that names none.
 _SKIPPED_TYPES = ("dt", "ftr", "hdr", "sldNum", "sldImg")
@@ -63,7 +62,7 @@ def _read_slide(package: Package, part: str) -> Slide:
     notes = [
         block.text
         for target, type in _read_relations(package, part).values()
-        if type.endswith(_NOTES_TYPE) and target in package.names
+        if type.endswith("/notesSlide") and target in package.names
         for tree in package.read_xml(target).iterfind(f"{_SLIDE}cSld/{_SLIDE}spTree")
         for shape, block in _iter_blocks(tree, lists=False)
         if shape in _LIST_TYPES

@@ -82,13 +82,9 @@ _JSONL_RECORD = re.compile(r'\s*\{[^\n]*"(?:text|contents)"\s*:[^\n]*\}\s*(?:\n|
 _SHEBANG = re.compile(r"#!.*\b(?:python|(?:sh|bash|zsh|ruby|perl|node)\b)")
 
 
-def read_file(path: Path) -> list[DocumentChunk]:
-    """Return the chunks of a file in order; at least one."""
-    return read_document(path).chunks
-
-
-def read_document(path: Path, *, use_ocr: bool = False) -> Document:
+def read_document(path: str | Path, use_ocr: bool = False) -> Document:
     """Return a file as a document of at least one chunk, with a remark if a part of it could not be read."""
+    path = Path(path)
     format = guess_format(path.name)
     if format == "unsupported":
         suffix = find_unsupported_suffix(path.name)
@@ -97,11 +93,6 @@ def read_document(path: Path, *, use_ocr: bool = False) -> Document:
         return read_data(load_bytes(path), str(path), use_ocr=use_ocr)
     except RecursionError as error:
         raise UnreadableFile(f"{path} is nested too deeply; save it again with the program that made it.") from error
-
-
-def read_path(path: str, use_ocr: bool = False) -> Document:
-    """Run ``read_document`` in a child process, which is sent plain data."""
-    return read_document(Path(path), use_ocr=use_ocr)
 
 
 def read_data(data: bytes, name: str, *, use_ocr: bool = False) -> Document:

@@ -7,7 +7,6 @@ A file whose first record says who speaks, or has no text, may be the export of 
 ``chat`` does.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -26,7 +25,10 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
         raise UnreadableFile(f"{name} is empty; give a file that contains records.")
     number, first = records[0]
     if _get_text(first) is None or chat.is_message(first):
-        return _parse_messages([record for _, record in records], f"{name}, line {number}")
+        chunks = chat.parse_messages(record for _, record in records)
+        if not chunks:
+            raise _make_no_text_error(f"{name}, line {number}")
+        return chunks
     line_by_id: dict[str, int] = {}
     found: list[DocumentChunk] = []
     for number, record in records:
@@ -41,13 +43,6 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
                 DocumentChunk(part_text, title, "record", record=key, id=key if part == 1 else f"{key}#{part}")
             )
     return found
-
-
-def _parse_messages(records: Iterable[dict[str, Any]], where: str) -> list[DocumentChunk]:
-    chunks = chat.parse_messages(records)
-    if not chunks:
-        raise _make_no_text_error(where)
-    return chunks
 
 
 def _decode_record(line: str, where: str) -> dict[str, Any]:

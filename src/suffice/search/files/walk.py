@@ -48,20 +48,12 @@ class _GitIgnore:
         return self.patterns.judge(self.above + path.removeprefix(self.below))
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
-    """A folder to walk: its path below the root, empty or with a slash at the end, and the rules that hold in it."""
-
-    below: str
-    rules: list[_GitIgnore]
-
-
 def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequence[str] = ()) -> FileListing:
     """Return the files to read. A root is always included, even if it is hidden, ignored or binary.
 
     ``include`` and ``exclude`` are patterns as in a ``.gitignore``, relative to each root folder.
     """
-    walker = _FileWalker(_make_patterns(include), _make_patterns(exclude))
+    walker = _FileWalker(IgnorePatterns(include or ["*"]), IgnorePatterns(exclude))
     files: dict[str, Path] = {}
     for root in roots:
         if not os.path.exists(root):
@@ -79,25 +71,28 @@ def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequ
 
 @dataclass(slots=True)
 class _FileWalker:
-    include: IgnorePatterns | None
-    exclude: IgnorePatterns | None
+    include: IgnorePatterns
+    exclude: IgnorePatterns
     skipped: list[SkippedFile] = field(default_factory=list)
 
     def walk(self, root: Path, rules: list[_GitIgnore]) -> Iterator[str]:
         """Yield paths relative to the root, in sorted order."""
-        open_folders = [self._list_folder(root, _Folder("", rules))]
-        while open_folders:
-            found = next(open_folders[-1], None)
-            if found is None:
-                open_folders.pop()
-            elif isinstance(found, _Folder):
-                open_folders.append(self._list_folder(root, found))
+        # Files, and folders with the rules that hold in them.
+        pending: list[tuple[str, list[_GitIgnore] | None]] = [("", rules)]
+        while pending:
+            path, folder_rules = pending.pop()
+            if folder_rules is None:
+                yield path
             else:
-                yield found
+                pending += reversed(list(self._list_folder(root, path, folder_rules)))
 
-    def _list_folder(self, root: Path, folder: _Folder) -> Iterator[str | _Folder]:
-        """Yield the files of one folder and the folders in it, in sorted order."""
-        below, rules = folder.below, folder.rules
+    def _list_folder(
+        self, root: Path, below: str, rules: list[_GitIgnore]
+    ) -> Iterator[tuple[str, list[_GitIgnore] | None]]:
+        """Yield the files of one folder and, with their rules, the folders in it, in sorted order.
+
+        The path of a folder below the root is empty or ends in a slash.
+        """
         try:
             with os.scandir(root / below) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
@@ -116,16 +111,16 @@ class _FileWalker:
             if entry.is_symlink():
                 self._record_skipped_link(root, path)
             elif entry.is_dir(follow_symlinks=False):
-                if not _is_ignored(rules, path + "/") and not self._is_excluded(path + "/"):
-                    yield _Folder(path + "/", rules)
+                if not _is_ignored(rules, path + "/") and not self.exclude.matches(path + "/"):
+                    yield path + "/", rules
             elif self._is_wanted(root, path, entry, rules):
-                yield path
+                yield path, None
 
     def _is_wanted(self, root: Path, path: str, entry: os.DirEntry[str], rules: list[_GitIgnore]) -> bool:
         format = guess_format(entry.name)
-        if format == "binary" or (self.include is not None and not self.include.matches(path)):
+        if format == "binary" or not self.include.matches(path):
             return False
-        if self._is_excluded(path) or _is_ignored(rules, path):
+        if self.exclude.matches(path) or _is_ignored(rules, path):
             return False
         if format == "unsupported":
             suffix = find_unsupported_suffix(entry.name)
@@ -176,9 +171,6 @@ class _FileWalker:
             return rules
         return [*rules, _GitIgnore(patterns, below, above)] if len(patterns) else rules
 
-    def _is_excluded(self, path: str) -> bool:
-        return self.exclude is not None and self.exclude.matches(path)
-
     def _record_skipped_link(self, root: Path, path: str) -> None:
         target = os.path.realpath(root / path)
         if not os.path.exists(target):
@@ -189,10 +181,6 @@ class _FileWalker:
                     root / path, f"is a symbolic link to a place outside of the folder; name {target} to read it"
                 )
             )
-
-
-def _make_patterns(lines: Sequence[str]) -> IgnorePatterns | None:
-    return IgnorePatterns(lines) if lines else None
 
 
 def _is_ignored(rules: list[_GitIgnore], path: str) -> bool:

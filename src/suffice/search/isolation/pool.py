@@ -7,7 +7,6 @@ in a used worker is tried again in a fresh one, because earlier jobs may have le
 The pool may be used from several threads, from asyncio (``run_async``), and after a fork, which gets workers of its own.
 """
 
-import asyncio
 import atexit
 import os
 import signal
@@ -30,6 +29,7 @@ import msgspec
 import suffice
 from suffice.errors import SearchError, SufficeError
 from suffice.search.isolation.jobs import HEADER_BYTES, IsolatedJob, JobFailed, Outcome, frame
+from suffice.search.threads import WorkCancelled, run_in_thread
 from suffice.settings import get_child_environment
 
 MAX_WORKERS = 4
@@ -43,14 +43,6 @@ _RUN_AHEAD = 4  # Jobs of a sequence, for each worker, that are started before t
 _JOBS_PER_WORKER = 8  # A worker more is started for so many jobs: starting one takes as long as parsing a few files.
 
 T = TypeVar("T")
-
-
-def _never_cancelled() -> None:
-    pass
-
-
-class _Cancelled(Exception):
-    """The caller was cancelled. It stops the work in the thread and never leaves this module."""
 
 
 class _Worker:
@@ -121,7 +113,7 @@ class WorkerPool:
         self._queue: deque[object] = deque()  # Who waits for a worker, first come first.
         self._condition = threading.Condition()
 
-    def run(self, job: IsolatedJob, result_type: type[T], check_cancelled: Callable[[], None] = _never_cancelled) -> T:
+    def run(self, job: IsolatedJob, result_type: type[T], check_cancelled: Callable[[], None] = lambda: None) -> T:
         """Run one job and return its result. Raises ``JobFailed``, or the ``SufficeError`` that the job raised.
 
         ``check_cancelled`` is called now and then and may raise to stop; the job is then killed.
@@ -149,18 +141,13 @@ class WorkerPool:
 
     async def run_async(self, job: IsolatedJob, result_type: type[T]) -> T:
         """Run one job without blocking the event loop. If the caller is cancelled, the job is killed."""
-        cancelled = threading.Event()
-        try:
-            return await asyncio.to_thread(self.run, job, result_type, lambda: _raise_if_set(cancelled))
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
+        return await run_in_thread(lambda check_cancelled: self.run(job, result_type, check_cancelled))
 
     def run_all(
         self,
         jobs: Iterable[IsolatedJob],
         result_type: type[T],
-        check_cancelled: Callable[[], None] = _never_cancelled,
+        check_cancelled: Callable[[], None] = lambda: None,
         *,
         max_workers: int | None = None,
     ) -> Iterator[T | JobFailed | SufficeError]:
@@ -169,7 +156,8 @@ class WorkerPool:
         stopped = threading.Event()
 
         def check() -> None:
-            _raise_if_set(stopped)
+            if stopped.is_set():
+                raise WorkCancelled
             check_cancelled()
 
         def run(job: IsolatedJob) -> T | JobFailed | SufficeError:
@@ -248,11 +236,6 @@ def _reset_after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_reset_after_fork)
-
-
-def _raise_if_set(event: threading.Event) -> None:
-    if event.is_set():
-        raise _Cancelled
 
 
 def _make_exit_error(status: int, job: IsolatedJob, was_used: bool) -> Exception:

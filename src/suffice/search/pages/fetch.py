@@ -1,15 +1,13 @@
-"""Fetch web pages through the guard: robots.txt, redirects, time and size limits, and an HTTP cache.
+"""Fetch web pages through the guard: robots.txt, redirects, time and size limits.
 
 ``guard`` decides which addresses may be reached; ``extract`` turns a fetched page into text.
 """
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from suffice import __version__
@@ -26,7 +24,6 @@ TIMEOUT_SECONDS = 12.0  # For one page, including redirects and robots.txt.
 MAX_PAGE_BYTES = 10_000_000  # Unpacked: a small response can unpack to a large one.
 MAX_ROBOTS_BYTES = 500_000  # The rest of a robots.txt is ignored.
 MAX_REDIRECTS = 5
-MAX_CACHE_BYTES = 200_000_000  # Of the HTTP cache on disk.
 _READABLE_TYPES = (
     "text/html",
     "application/xhtml+xml",
@@ -49,18 +46,11 @@ class FetchedPage:
 
 
 class Fetcher:
-    """Fetches pages through one client. With a ``cache_dir``, pages are cached as long as their servers allow (RFC 9111)."""
+    """Fetches pages through one client."""
 
-    def __init__(
-        self,
-        allowed: guard.HostAllowlist,
-        cache_dir: Path | None = None,
-        *,
-        resolve: guard.Resolver = guard.system_resolve,
-    ) -> None:
+    def __init__(self, allowed: guard.HostAllowlist, *, resolve: guard.Resolver = guard.system_resolve) -> None:
         self._allowed = allowed
         self._resolve = resolve
-        self._cache_dir = cache_dir
         self._http_client: httpx2.AsyncClient | None = None
         self._rules_by_site: dict[str, asyncio.Future[Protego | None]] = {}
 
@@ -70,12 +60,6 @@ class Fetcher:
                 return await self._fetch_with_redirects(url)
         except TimeoutError:
             raise PageError(f"{shorten_url(url)} took longer than {TIMEOUT_SECONDS:g} seconds") from None
-        except (sqlite3.Error, RuntimeError) as error:
-            if self._cache_dir is None:
-                raise PageError(f"{shorten_url(url)} cannot be read: {error}") from error
-            await self.aclose()
-            self._cache_dir = None  # Go on without a cache that does not work.
-            return await self(url)
 
     async def aclose(self) -> None:
         for request in self._rules_by_site.values():
@@ -168,24 +152,10 @@ class Fetcher:
             self._http_client = guard.make_client(
                 self._allowed,
                 resolve=self._resolve,
-                wrap_transport=self._wrap_with_cache,
                 headers={"User-Agent": USER_AGENT, "Accept": "text/html, application/pdf, text/plain;q=0.9, */*;q=0.1"},
                 timeout=TIMEOUT_SECONDS,
             )
         return self._http_client
-
-    def _wrap_with_cache(self, transport: Any) -> Any:
-        """Return the transport behind an HTTP cache that obeys the servers' caching rules (RFC 9111)."""
-        if self._cache_dir is None:
-            return transport
-        from hishel import AsyncSqliteStorage
-        from hishel.httpx2 import AsyncCacheTransport
-
-        self._cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        storage = AsyncSqliteStorage(
-            database_path=self._cache_dir / "http.db", max_stream_size=MAX_PAGE_BYTES, max_size=MAX_CACHE_BYTES
-        )
-        return AsyncCacheTransport(transport, storage, rfc={"shared": False})
 
 
 async def _read_bounded(response: "httpx2.Response", max_bytes: int, *, truncate: bool = False) -> bytes:

@@ -108,13 +108,8 @@ async def system_resolve(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def make_client(
-    allowed: HostAllowlist, *, resolve: Resolver = system_resolve, wrap_transport: Any = None, **options: Any
-) -> "httpx2.AsyncClient":
-    """Return an HTTP client that connects to allowed addresses only.
-
-    ``wrap_transport`` may add a cache around the guarded transport. URLs are checked before they reach it.
-    """
+def make_client(allowed: HostAllowlist, *, resolve: Resolver = system_resolve, **options: Any) -> "httpx2.AsyncClient":
+    """Return an HTTP client that connects to allowed addresses only. URLs are checked before each request."""
     import httpcore2
     import httpx2
     from httpcore2._backends.auto import AutoBackend
@@ -147,7 +142,7 @@ def make_client(
         check_url(request.url, allowed)
 
     return httpx2.AsyncClient(
-        transport=transport if wrap_transport is None else wrap_transport(transport),
+        transport=transport,
         event_hooks={"request": [checked]},
         trust_env=False,
         follow_redirects=False,

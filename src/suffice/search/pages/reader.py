@@ -6,7 +6,6 @@ Pages are read at the same time. If a page cannot be read, the next result takes
 import asyncio
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from suffice.errors import PageError
 from suffice.search.base import Page, PageBatch
@@ -34,8 +33,8 @@ class PageReader:
         self._pages_left = max_pages
 
     @classmethod
-    def open(cls, allow_hosts: str, cache_dir: Path, max_pages: int = MAX_PAGES) -> "PageReader":
-        return cls(Fetcher(HostAllowlist.parse(allow_hosts.split(",")), cache_dir / "pages"), max_pages)
+    def open(cls, allow_hosts: str) -> "PageReader":
+        return cls(Fetcher(HostAllowlist.parse(allow_hosts.split(","))))
 
     async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
         """Read the pages of the first results that say something new, in the order of the results."""

@@ -1,0 +1,27 @@
+"""Work in a thread that stops soon after its caller was cancelled."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class WorkCancelled(Exception):
+    """The caller was cancelled. It stops the work in the thread and reaches nobody."""
+
+
+async def run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
+    """Run in a thread, to keep the event loop free. If the caller is cancelled, the work stops at its next check."""
+    cancelled = threading.Event()
+
+    def check_cancelled() -> None:
+        if cancelled.is_set():
+            raise WorkCancelled
+
+    try:
+        return await asyncio.to_thread(work, check_cancelled)
+    except asyncio.CancelledError:
+        cancelled.set()
+        raise
