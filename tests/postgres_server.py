@@ -24,7 +24,13 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 
 from suffice.errors import InputError, SearchError
-from suffice.search.engines.postgres import PostgresAddress, connect, require_pgvector, translate_errors
+from suffice.search.engines.postgres import (
+    PostgresAddress,
+    connect,
+    require_pgvector,
+    require_working_vectors,
+    translate_errors,
+)
 
 VARIABLE = "SUFFICE_TEST_POSTGRES"
 START_SECONDS = 120  # A busy machine must not fail a test.
@@ -71,16 +77,11 @@ def _list_servers() -> Iterator[tuple[str, Callable[[], AbstractContextManager[s
 
 
 def _check_vectors(url: str) -> None:
-    """Build a small vector index, which ends the server where pgvector was compiled for another processor."""
     address = PostgresAddress(url, "probe", "the tests")
-    with translate_errors(address), connect(address) as connection:
-        require_pgvector(connection, address)
-        connection.execute("CREATE TEMPORARY TABLE probe (vector halfvec(64))")
-        connection.execute(
-            "INSERT INTO probe SELECT ARRAY(SELECT 1 + i * j % 7 FROM generate_series(1, 64) AS j)::halfvec "
-            "FROM generate_series(1, 64) AS i"
-        )
-        connection.execute("CREATE INDEX ON probe USING hnsw (vector halfvec_cosine_ops)")
+    with translate_errors(address):
+        with connect(address) as connection:
+            require_pgvector(connection, address)
+        require_working_vectors(address)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import os
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import postgres_server
+import psycopg
 import pytest
+from http_client import wait_until
 
 from suffice import research
 from suffice.cli.app import main
@@ -328,6 +332,48 @@ def test_no_pgvector(server, docs):
 
     with pytest.raises(InputError, match="does not have the extension pgvector"):
         postgres.require_pgvector(NoExtensions(), parse_postgres("postgres://db/wiki/pages"))  # type: ignore[arg-type]
+
+
+# Like an extension that was compiled for another processor: the first also ends all other sessions.
+CRASHES = {
+    "kill": "EXECUTE 'COPY (SELECT 1) TO PROGRAM ''kill -9 $PPID'''",
+    "terminate": "PERFORM pg_terminate_backend(pg_backend_pid())",
+}
+
+
+@pytest.fixture
+def crash(server: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a Postgres of its own whose process ends when an index is created on the table of the probe."""
+    if request.param == "kill" and os.environ.get(postgres_server.VARIABLE):
+        pytest.skip("other tests use the same server")
+    with postgres_server.run_postgres(vectors=True) as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                "CREATE FUNCTION crash() RETURNS event_trigger LANGUAGE plpgsql AS "
+                f"$$ BEGIN IF current_query() LIKE '%hnsw%' THEN {CRASHES[request.param]}; END IF; END $$".encode()
+            )
+            connection.execute("CREATE EVENT TRIGGER crash ON ddl_command_start EXECUTE FUNCTION crash()")
+        yield url
+
+
+@pytest.mark.parametrize("crash", CRASHES, indirect=True)
+def test_a_server_that_crashes_is_named_before_files_are_read(crash, docs, capsys):
+    base, _, query = crash.partition("?")
+    for _ in range(2):
+        wait_until(lambda: _accepts_connections(crash), "the server does not recover", 120)
+        status, _, errors = run(capsys, "index", str(docs), "--to", f"{base}/bees?{query}", "--vectors", "static")
+        assert status != 0
+        assert "crashes" in errors
+        assert "postgresql-NN-pgvector" in errors
+        assert len(errors.strip().splitlines()) == 1
+
+
+def _accepts_connections(url: str) -> bool:
+    try:
+        psycopg.connect(url).close()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 # -- the program -------------------------------------------------------------------------------------------------------

@@ -263,7 +263,7 @@ def _open_collection(
     rebuild: bool,
 ) -> None:
     """Make the collection if it does not exist, or check that it was made for the same vectors."""
-    embedder = vectors.embedder if vectors else StaticEmbedder()
+    embedder = vectors or StaticEmbedder()
     with _session_lock(connection, address, _CREATING):
         if rebuild:
             with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
@@ -273,6 +273,7 @@ def _open_collection(
         info = postgres.read_info(connection, address)
         if connection.execute("SELECT to_regclass('entries_vector')").fetchone() == (None,):
             postgres.require_pgvector(connection, address)
+            postgres.require_working_vectors(address)  # Now, and not when all files are read.
         if info is None:
             postgres.create_collection(connection, address, embedder.name, embedder.dimension)
             postgres.set_search_path(connection, address)

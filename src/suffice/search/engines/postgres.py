@@ -46,6 +46,7 @@ STATEMENT_SECONDS = 30  # Of a search; ingestion has no limit.
 POOL_SIZE = 8  # Connections for searches, for each database and process.
 EF_SEARCH = 100  # How far the vector index looks; at least the number of candidates.
 MIN_PGVECTOR = (0, 7)
+_PROBE_SIZE = 64  # Vectors and dimensions of the index that is built to see whether the server survives it.
 _CONNECTION_OPTIONS: dict[str, Any] = {
     "autocommit": True,
     "connect_timeout": CONNECT_SECONDS,
@@ -257,6 +258,31 @@ def require_pgvector(connection: "Connection", address: PostgresAddress) -> None
             f"The server of {address.text} has pgvector {version}, but at least "
             f"{'.'.join(map(str, MIN_PGVECTOR))} is needed; update it there"
         )
+
+
+def require_working_vectors(address: PostgresAddress) -> None:
+    """Build a small vector index once, on a connection of its own.
+
+    A pgvector that was compiled for another processor ends the server's process here, and the server recovers for a while.
+    """
+    import psycopg
+
+    with connect(address) as connection:
+        connection.execute(f"CREATE TEMPORARY TABLE probe (vector halfvec({_PROBE_SIZE}))".encode())
+        connection.execute(
+            f"INSERT INTO probe SELECT ARRAY(SELECT 1 + i * j % 7 FROM generate_series(1, {_PROBE_SIZE}) AS j)::halfvec "
+            f"FROM generate_series(1, {_PROBE_SIZE}) AS i".encode()
+        )
+        try:
+            connection.execute("CREATE INDEX ON probe USING hnsw (vector halfvec_cosine_ops)")
+        except psycopg.OperationalError as error:
+            if not connection.broken:
+                raise
+            raise InputError(
+                f"The server of {address.text} crashes when its extension pgvector builds an index, probably because it was "
+                "compiled for another processor; install the one of your distribution there (Debian: "
+                "postgresql-NN-pgvector), or compile it there"
+            ) from error
 
 
 # -- terms and formats -----------------------------------------------------------------------------------------------------
