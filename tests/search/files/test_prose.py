@@ -45,7 +45,7 @@ RST = [
     ),
     ("So:\n\n>>> 1\n1\n\n>>> 2\n2\n\nText.", "So:\n```pycon\n>>> 1\n1\n\n>>> 2\n2\n```\nText."),
     ("term\n    Its meaning.\n\nother : int\n    Two.", "- term:\n  Its meaning.\n\n- other (int):\n  Two."),
-    (":param str x: The x.\n:returns: All.", "- `x` (str): The x.\n- returns: All."),
+    (":param str x: The x.\n:returns: All.", "- `x` (str): The x.\n- Returns: All."),
     ("#. one\n   two\n#. three\n\n   * inner", "1. one\n   two\n1. three\n\n   - inner"),
     (
         "Sizes:\n\n====  ===\nName  Age\n====  ===\nBob   5\nAl\n====  ===\n",
@@ -61,6 +61,7 @@ RST = [
         "\n\n\n\n\n- A: a\n  B: b c",
     ),
     ('.. csv-table:: T\n   :header: "A", "B"\n\n   1, "x, y"', "**T**\n\n\n- A: 1 · B: x, y"),
+    (".. class:: special\n\nText.", "\n\nText."),
     (".. [1] The note.", "The note."),
     (".. module:: os.path\n   :synopsis: Path work.\n\nText.", "`os.path`\nSynopsis: Path work.\n\nText."),
     ("Text ends\n.. here: markup", "Text ends"),
@@ -233,6 +234,16 @@ def test_a_description_below_a_bare_signature_belongs_to_it_and_an_anchor_is_no_
 def test_a_name_that_repeats_its_heading_is_in_the_title_once() -> None:
     text = f"Feature\n-------\n\n.. class:: gdal.Feature\n\n   {BODY}\n"
     assert [c.title for c in read_text(text, "a.rst")] == ["Feature"]
+
+
+def test_entries_of_a_changelog_know_their_version() -> None:
+    entry = f"   .. change::\n      :tags: orm\n      :tickets: 1\n\n      {BODY}\n\n"
+    text = f".. changelog::\n   :version: 2.0.1\n   :released: May 1, 2024\n\n{entry * 5}"
+    chunks = read_text(f"Changes\n=======\n\n{text}", "c.rst")
+    assert {c.title for c in chunks[1:]} == {"Changes > 2.0.1"}
+    assert "Version: 2.0.1\nReleased: May 1, 2024" in "".join(c.text for c in chunks)
+    assert all("tickets" not in c.text for c in chunks)
+    assert all(c.text.startswith(("# Changes", "Version", "Tags: orm")) for c in chunks)
 
 
 def test_a_front_matter_title_is_the_title_of_a_page_without_one() -> None:

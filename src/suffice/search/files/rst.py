@@ -19,6 +19,7 @@ _FOOTNOTE = re.compile(r"\.\. +\[[^\]\s]+\](?: +|$)")
 _OPTION = re.compile(r" *:(?P<name>[\w-]+):(?: ++(?P<value>.*+))?$")
 _ITEM = re.compile(r"(?P<bullet>[-*+•])(?: +|$)|\(?(?P<number>\d+|#|[A-Za-z]|[ivxl]+)[.)](?: +|$)")
 _FIELD = re.compile(r":(?P<name>[^\s:`](?:[^:`]|:(?=\w)){0,200}):(?: +|$)")
+_COMMAND_OPTION = re.compile(r"(?P<option>(?:--?|/)\w[\w-]*+(?:(?:, |[ =])[-/<]*[\w-]+>?)*+)(?:  +|$)")
 _TABLE_BORDER = re.compile(r"\+(?:[-=]+\+)+\s*$|=+(?: +=+)+\s*$")
 _CODE = frozenset(
     """code code-block sourcecode parsed-literal prompt console doctest testcode testoutput ipython pycon math productionlist
@@ -46,8 +47,16 @@ DROPPED_DIRECTIVES = frozenset(
 )
 # Their argument is no text, but their content may be.
 _TRANSPARENT = frozenset("image figure container only grid grid-item-card ifconfig rst-class cssclass change".split())
+_KEPT_OPTIONS = frozenset("synopsis version released tags".split())
 _TEXT_ROLES = frozenset("term abbr guilabel menuselection download sub sup emphasis strong title dfn".split())
 _ROLE_PREFIXES = {"pep": "PEP ", "rfc": "RFC ", "ticket": "#", "issue": "#", "cve": "CVE-", "bpo": "bpo-", "gh": "gh-"}
+_FIELD_NAMES = {
+    "return": "Returns",
+    "returns": "Returns",
+    "rtype": "Return type",
+    "raises": "Raises",
+    "raise": "Raises",
+}
 _PARAMETER_FIELDS = frozenset("param parameter arg argument key keyword kwarg var ivar cvar type".split())
 _DROPPED_FIELDS = frozenset("orphan nosearch tocdepth nocomments noindex no-index".split())
 _INLINE = re.compile(
@@ -195,15 +204,17 @@ class _Converter:
 
     def _convert_field(self, index: int, end: int, prefix: str, depth: int) -> tuple[int, str] | None:
         text = self.lines[index].strip()
-        mark = _FIELD.match(text)
+        option = _COMMAND_OPTION.match(text)
+        mark = option or _FIELD.match(text)
         if mark is None:
             return None
         stop = self._end_of_body(index, end)
         rest = text[mark.end() :].strip()
-        is_page_field = not prefix and not rest and stop == index + 1
-        if is_page_field or mark["name"].split()[0] in _DROPPED_FIELDS:
+        is_page_field = option is None and not prefix and not rest and stop == index + 1
+        if option is None and (is_page_field or mark["name"].split()[0] in _DROPPED_FIELDS):
             return stop, "directive"
-        self._write(index, [f"- {_name_field(mark['name'])}: {rest}".rstrip()], prefix)
+        label = to_code(option["option"]) if option else _name_field(mark["name"])
+        self._write(index, [f"- {label}: {rest}".rstrip()], prefix)
         self.convert_block(index + 1, stop, f"{prefix}  ", depth + 1)
         return stop, "list"
 
@@ -245,11 +256,11 @@ class _Converter:
         while line < stop and self.lines[line].strip():
             if option := _OPTION.match(self.lines[line]):
                 options[option["name"]] = option["value"] or ""
-                if option["name"] == "synopsis":
-                    self._write(line, [f"Synopsis: {option['value']}"], "")
+                if option["name"] in _KEPT_OPTIONS:
+                    self._write(line, [f"{option['name'].capitalize()}: {option['value']}"], "")
             line += 1
         content = range(self._skip_blank(line, stop), stop)
-        if "synopsis" in options:
+        if not _KEPT_OPTIONS.isdisjoint(options):
             self.prose.kept_with_previous.add(content.start + 1)
         return _Directive(index, name, args.strip(), arg_lines, options, content)
 
@@ -268,7 +279,9 @@ class _Converter:
             self._convert_admonition(directive, prefix, depth)
         elif name in ("csv-table", "list-table"):
             self._convert_table_directive(directive, prefix)
-        elif name in _TRANSPARENT or not args or name.startswith("auto"):
+        elif version := directive.options.get("version"):  # An entry of a changelog.
+            self._convert_section(directive, directive.index + 1, version, prefix, depth)
+        elif name in _TRANSPARENT or not args or name.startswith("auto") or _is_style(name, args):
             self.convert_block(content.start, content.stop, prefix, depth + 1)
         elif content or self._skip_blank(content.stop, len(self.lines)) not in self.titles:
             self._convert_object(directive, prefix, depth)  # Else it is an anchor of the title below.
@@ -296,11 +309,13 @@ class _Converter:
             self.out[index + offset] = f"{prefix}`{signature.rstrip(chr(92)).strip().replace('`', '')}`"
         name = re.sub(r"^(?:async|static|class|classmethod|abstract|final|property) ", "", signatures[0])
         name = name.partition("(")[0].strip() or signatures[0]
+        self._convert_section(directive, index + len(signatures), name, prefix, depth)
+
+    def _convert_section(self, directive: _Directive, last: int, name: str, prefix: str, depth: int) -> None:
         content = directive.content
         # Without content of its own it is followed by its description.
         end = content.stop if content else None
-        last = index + len(signatures)
-        self.prose.headings.append(Heading(index + 1, last, OBJECT_LEVEL + self.objects, name, end))
+        self.prose.headings.append(Heading(directive.index + 1, last, OBJECT_LEVEL + self.objects, name, end))
         self.objects += 1
         self.convert_block(content.start, content.stop, prefix, depth + 1)
         self.objects -= 1
@@ -452,9 +467,14 @@ def read_role(role: str, content: str) -> str:
     return to_code(f"{words}()" if name in ("func", "meth") and not words.endswith(")") else words)
 
 
+def _is_style(name: str, args: str) -> bool:
+    """Whether a ``class`` directive names a style, as docutils has it, and not a class, as Sphinx has it."""
+    return name == "class" and args.replace("-", "").replace(" ", "").isalnum() and args.islower()
+
+
 def _name_field(name: str) -> str:
     kind, _, rest = name.partition(" ")
     if kind in _PARAMETER_FIELDS and rest:
         *types, word = rest.split()
         return f"`{word}`" + (f" ({' '.join(types)})" if types else "")
-    return name
+    return f"{_FIELD_NAMES.get(kind, kind)} {rest}".strip()
