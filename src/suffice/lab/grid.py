@@ -9,6 +9,7 @@ Questions are the outer loop, so that an unfinished grid has about the same numb
 
 import asyncio
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -189,7 +190,7 @@ class Grid:
                         for job in queue:
                             if max_usd is not None and spent + progress.usd >= max_usd:
                                 return
-                            await self._run_job(job, JsonCache(journal), rows, progress)
+                            await self._run_job(job, JsonCache(journal, max_age_seconds=math.inf), rows, progress)
                             on_progress(progress)
 
                     workers = [asyncio.ensure_future(work()) for _ in range(min(concurrency, len(jobs)) or 1)]

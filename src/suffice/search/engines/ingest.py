@@ -263,7 +263,7 @@ def _open_collection(
     rebuild: bool,
 ) -> None:
     """Make the collection if it does not exist, or check that it was made for the same vectors."""
-    embedder = vectors or StaticEmbedder()
+    embedder = vectors.embedder if vectors else StaticEmbedder()
     with _session_lock(connection, address, _CREATING):
         if rebuild:
             with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
