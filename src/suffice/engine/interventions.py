@@ -123,7 +123,7 @@ def add_recalled_queries(parts: RunParts, findings: Sequence[StoredFinding]) -> 
 
 def add_skill_queries(parts: RunParts, texts: Sequence[str]) -> RunParts:
     """Also search in the first round for what the run's skills ask. The list is read then, because skills fill it late."""
-    return _add_first_queries(parts, lambda run: texts, "a skill asks for it")
+    return _add_first_queries(parts, lambda _: texts, "a skill asks for it")
 
 
 def _add_first_queries(parts: RunParts, find: Callable[[RunView], Sequence[str]], intent: str) -> RunParts:

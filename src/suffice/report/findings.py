@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from suffice.answers import Finding, Offsets, Quotation
 from suffice.claims.figures import Figure, find_figures
+from suffice.models.filler import estimate_filler
 from suffice.text.blocks import LIST_MARKER, split_blocks
 from suffice.text.entities import content_stems, extract_names, strip_instruction, strip_parenthetical
 from suffice.text.sentences import split_sentences
@@ -35,17 +36,6 @@ _MIN_WORDS, _LONG_WORDS = 6, 40
 _REPEATED, _SAME_FACT, _SAME_MATTER = 0.7, 0.5, 0.6  # Shares of words that two sentences have in common.
 _MIN_IN_ASPECT, _MIN_SHARE_IN_ASPECT = 2, 0.08
 
-# "This report examines …", "Thanks for …", "This is not related to …": a document speaks of itself or of what it is not about.
-_ABOUT_ITSELF = re.compile(
-    r"\b(?:this|the)\s+(?:\w+\s+)?(?:report|document|presentation|paper|analysis|section|review|memo|slide|deck|study|overview"
-    r"|article|page|chapter|guide|sheet|dataset)\s+(?:also\s+)?(?:aims?|explores?|examines?|outlines?|provides?|presents?"
-    r"|describes?|discusses|covers?|summari[sz]es|highlights?|focuses|delves|investigates|evaluates|will|seeks|offers|details"
-    r"|reviews|assesses|serves)\b|^(?:in (?:conclusion|summary|this)|hi|hello|dear|thanks|thank you|best|regards|agenda)\b"
-    r"|\b(?:please (?:review|find|let|see|come|feel)|let me know|looking forward|hope this|feel free|reach out|attached"
-    r"|let['’]s (?:discuss|meet)|wanted to (?:share|provide|discuss|update|follow))\b"
-    r"|\b(?:irrelevant|unrelated|not (?:directly )?(?:related|relevant|impact))\b",
-    re.IGNORECASE,
-)
 _SENDER = re.compile(r"\[[^\]\n]{4,40}\]\s+[^\s:]+:\s+")  # Before a message, as the reader of chats writes it.
 _ITEM_MARK = re.compile(rf"\s*{LIST_MARKER}\s+")
 _REFERS_BACK = re.compile(r"(?:this|these|that|those|it|they|such)\b", re.IGNORECASE)
@@ -92,6 +82,7 @@ def find_findings(
     embed: Embed,
     *,
     per_file: int = SENTENCES_PER_FILE,
+    min_salience: float = MIN_SALIENCE,
 ) -> list[Finding]:
     """Return what the files say on a question, most salient first; the same fact of several files is one finding.
 
@@ -103,7 +94,9 @@ def find_findings(
         return []
     weigh = _Salience(question, everything, nearness, embed)
     limits = [max(per_file, len(passages) // _PASSAGES_PER_SENTENCE) for passages in files]  # More of a long file.
-    chosen = [pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weigh, limit)]
+    chosen = [
+        pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weigh, limit, min_salience)
+    ]
     found: list[tuple[_Unit, Finding]] = []
     for unit, salience in sorted(chosen, key=lambda pair: -pair[1]):
         _add(found, unit, salience)
@@ -157,6 +150,7 @@ class _Salience:
     def __init__(self, question: str, units: Sequence[_Unit], nearness: "dict[str, float]", embed: Embed) -> None:
         vectors = embed([question, *(unit.text for unit in units)])
         self._cosines = {id(unit): float(value) for unit, value in zip(units, vectors[1:] @ vectors[0], strict=True)}
+        self._filler = {id(unit): float(value) for unit, value in zip(units, estimate_filler(vectors[1:]), strict=True)}
         self._counts = Counter(stem for unit in units for stem in unit.stems)
         self._total = len(units)
         self._question_stems = content_stems(question)
@@ -177,14 +171,14 @@ class _Salience:
             + 0.05 * (sum(new) / len(new) if new else 0.0)
             + 0.2 * self._nearness.get(unit.passage.id, 0.0)
             + 0.1 * is_ours
-            - 0.4 * bool(_ABOUT_ITSELF.search(unit.text))
+            - 0.6 * (0.0 if unit.is_record else self._filler[id(unit)])
             - 0.01 * max(0, words - _LONG_WORDS)
             - 0.3 * (words < _MIN_WORDS)
             - 0.3 * unit.text.endswith("?")
         )
 
 
-def _choose(units: Sequence[_Unit], weigh: _Salience, limit: int) -> list[tuple[_Unit, float]]:
+def _choose(units: Sequence[_Unit], weigh: _Salience, limit: int, min_salience: float) -> list[tuple[_Unit, float]]:
     """Return the most salient units of a file that do not repeat each other; of records the latest weigh more."""
     periods = sorted({unit.period for unit in units if unit.period is not None and unit.is_record})
     recency = {period: 0.3 * (rank / max(1, len(periods) - 1) - 0.5) for rank, period in enumerate(periods)}
@@ -194,7 +188,7 @@ def _choose(units: Sequence[_Unit], weigh: _Salience, limit: int) -> list[tuple[
     chosen: list[tuple[_Unit, float]] = []
     records = 0
     for unit, salience in sorted(weighed, key=lambda pair: -pair[1]):
-        if len(chosen) == limit or (chosen and salience < MIN_SALIENCE):
+        if len(chosen) == limit or (chosen and salience < min_salience):
             break
         if unit.is_record:
             records += 1

@@ -122,7 +122,8 @@ async def _find_quotations(
 
     def find() -> list[Quotation]:
         nearness = dict.fromkeys((passage.id for passage in passages), 1.0)
-        found = find_findings(query, [[passage] for passage in passages], nearness, embed_static, per_file=_PER_PASSAGE)
+        files = [[passage] for passage in passages]
+        found = find_findings(query, files, nearness, embed_static, per_file=_PER_PASSAGE, min_salience=0.0)
         quotations = [one.text for one in found if isinstance(one.text, Quotation) and _is_about(one.text, own, others)]
         if not wanted or not quotations:
             return quotations
