@@ -21,6 +21,7 @@ Embed = Callable[[Sequence[str]], "numpy.ndarray"]
 """Turns texts into unit vectors, one row per text."""
 BELIEF_KIND = "belief"  # The kind of a note that states a belief and is not a passage itself.
 COMPUTED_KIND = "computed"  # The kind of a passage that holds a program and its output instead of a search result.
+ROW_KINDS = frozenset({"xlsx", "ods", "csv"})  # Files whose passages are rows of tables.
 Promise = Literal["heuristic", "estimate", "guarantee"]
 """How strong the statement of a stop rule is: a rule of thumb, a statistical estimate, or a guarantee at a confidence."""
 SupportLabel = Literal["supported", "contradicted", "unsupported", "unknown"]

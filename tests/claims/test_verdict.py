@@ -127,6 +127,17 @@ def test_sources_that_disagree_are_both_shown():
     assert not judge("The mill at Velburg was built in 1871 by the river.", [one], [two], unsure).contradicting
 
 
+def test_rows_of_one_file_do_not_disagree():
+    one, two = (
+        replace(
+            make_passage(str(n), f"The mill at Velburg had {n} wheels in period {n}.", path="mills.csv"), kind="csv"
+        )
+        for n in (1, 2)
+    )
+    text = "The mill at Velburg had 1 wheels in period 1."
+    assert not judge(text, [one], [two], Checker(ScriptedReader(contradicts="2 wheels"))).contradicting
+
+
 def test_an_unrelated_passage_that_is_not_cited_contradicts_nothing():
     code = make_passage("1", "def open_gate(force=False): raise GateError", "gate.py")
     checker = Checker(ScriptedReader(contradicts="gate"))

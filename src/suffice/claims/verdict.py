@@ -20,7 +20,7 @@ from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_sentences
 from suffice.text.entities import content_stems
 from suffice.text.sentences import quotable_spans
-from suffice.types import COMPUTED_KIND, Excerpt, Passage, Reason, SupportLabel
+from suffice.types import COMPUTED_KIND, ROW_KINDS, Excerpt, Passage, Reason, SupportLabel
 
 MAX_CLAIM_CHARS = 2_000  # A longer claim is not checked; no sentence that a person reads is as long.
 MIN_DISAGREEMENT = 0.75  # The probability from which on a source counts as disagreeing with one that supports a claim.
@@ -247,13 +247,14 @@ async def _find_contradiction(
 async def _find_disagreement(
     words: str, passages: Sequence[Passage], supporting: Sequence[Quote], checker: Checker
 ) -> tuple[Quote, ...]:
-    """Return near sentences that almost certainly contradict a claim which another passage supports."""
+    """Return near sentences that almost certainly contradict a claim which another passage supports.
+
+    Rows of one file are about different things.
+    """
     known = {quote.passage.id for quote in supporting}
-    near = [
-        one
-        for passage in passages
-        if passage.id not in known and (one := _find_nearest(words, [passage], _SAME_MATTER))
-    ]
+    files = {quote.passage.place.path for quote in supporting if quote.passage.kind in ROW_KINDS}
+    others = [one for one in passages if one.id not in known and one.place.path not in files]
+    near = [one for passage in others if (one := _find_nearest(words, [passage], _SAME_MATTER))]
     judged = await checker([(words, _read(quote.text)) for quote in near])
     found = (
         replace(quote, checker=checker.name, probability=probabilities.contradicted)

@@ -21,12 +21,11 @@ from suffice.text.blocks import LIST_MARKER, split_blocks
 from suffice.text.entities import content_stems, extract_names, strip_instruction, strip_parenthetical
 from suffice.text.sentences import split_sentences
 from suffice.text.tokens import jaccard
-from suffice.types import Embed, ExcerptFormat, Passage
+from suffice.types import ROW_KINDS, Embed, ExcerptFormat, Passage
 
 SENTENCES_PER_FILE = 4
 _PASSAGES_PER_SENTENCE = 5
 ROWS_PER_FILE = 2  # Of a table: the latest rows that are near the question.
-ROW_KINDS = frozenset({"xlsx", "ods", "csv"})
 MAX_ASPECTS = 6
 OTHER_ASPECT = "Further findings"  # For what no label fits.
 ONLY_ASPECT = "Findings"  # Where no label fits anything.

@@ -26,7 +26,7 @@ STOP_WORDS = frozenset(
     did do does doing done down during each either else ever every few for from further had has have having he her here
     hers him his how however i if in into is it its itself just let like may me might more most much must my no nor not
     now of off on once one only or other our out over own per rather s said same she should since so some such t than
-    that the their them then there these they this those though through to too under until up upon us very was we were
+    that the their them then there these they this those though through to too under until up upon us versus very vs was we were
     what when where whether which while who whom whose why will with within without would yes yet you your""".split()
 )
 
