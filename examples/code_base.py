@@ -15,7 +15,7 @@ PACKAGE = Path(json.__file__).parent
 async def main() -> None:
     report = await research("How are NaN and Infinity written by the encoder?", docs=PACKAGE)
     print(report.final_answer)
-    print(f"Stopped after {report.stop.round} rounds: {report.stop.explanation}")
+    print(report.stop.explanation)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ async def main() -> None:
     report = await research("/lit-review wild bees and mowing", docs=FOLDER)
     print(report.final_answer)
     for source in report.sources:
-        print(f"[{source.id}] {source.title}")
+        print(f"{source.id} {source.title}")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ MODEL_ADVICE = "A language model (--model) can search and answer across language
 NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 
+_NO_BOUND = 0.995  # A share from which on a bound says nothing.
+
 
 def describe_notice(notice: Notice) -> str:
     """Return the sentence of a notice."""
@@ -75,7 +77,8 @@ def describe_completeness(report: Report) -> str:
         return text
     likely, most = (round(found * (1 / share - 1)) for share in (coverage.share, coverage.low))
     more = f"about {likely} more {'is' if likely == 1 else 'are'} likely" if likely else "no more are likely"
-    return f"{text} {found} passages on it are cited, {more}" + (f" (up to {most})." if most > likely else ".")
+    cited = f"{found} passage on it is cited" if found == 1 else f"{found} passages on it are cited"
+    return f"{text} {cited}, {more}" + (f" (up to {most})." if most > likely else ".")
 
 
 def _describe_coverage(coverage: Coverage) -> str:
@@ -93,8 +96,11 @@ def describe_absence(absence: Absence) -> str:
     if absence.read + absence.sampled < absence.passages:
         read = f"The {absence.read:,} nearest of {absence.passages:,} passages and {absence.sampled:,} drawn at random"
         rest = "the rest"
+    said = f"No passage was found to state this. {read} were read"
+    if absence.at_most >= _NO_BOUND:
+        return f"{said}."
     bound = f"at most {100 * absence.at_most:.2g} % of {rest} can state it ({absence.confidence:.0%})"
-    return f"No passage was found to state this. {read} were read; {bound}, what the reader misses included."
+    return f"{said}; {bound}, what the reader misses included."
 
 
 def _quote(span: Span, date: str) -> str:
