@@ -77,7 +77,9 @@ def reflect(prompt: Reflect, reader: PassageReader | None = None) -> ReflectionR
     return ReflectionResponse(
         sufficient=bool(prompt.notes) and not open_parts,
         confidence=None,  # Counting words gives no probability.
-        gaps=tuple(f"Nothing found about: {facet.text}" for facet in open_parts),
+        gaps=tuple(
+            f"Nothing found about: {facet.text}" for facet in open_parts if not _is_mentioned(facet, prompt.notes)
+        ),
         new_queries=tuple(map(PlannedQuery, dict.fromkeys(queries)))[: prompt.most],
     )
 
@@ -100,6 +102,11 @@ def find_uncovered_facets(task: str, notes: Sequence[Note]) -> list[Facet]:
     question = frozenset[str]().union(*(facet.stems for facet in facets))
     held = [content_stems(f"{note.title} {note.text}", language) for note in notes]
     return [facet for facet in facets if not any(_covers_facet(stems, facet, question) for stems in held)]
+
+
+def _is_mentioned(facet: Facet, notes: Sequence[Note]) -> bool:
+    """Whether a note has a word of the facet, if only in passing."""
+    return any(facet.stems & content_stems(f"{note.title} {note.text}") for note in notes)
 
 
 def _covers_facet(stems: frozenset[str], facet: Facet, question: frozenset[str]) -> bool:
