@@ -58,8 +58,8 @@ docs: $(READY) ## Build the documentation site in build/docs; a broken link is a
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/docs
 
 screenshots: docs ## Take the pictures of the documentation, and one of every view in build/screenshots; needs chromium.
-	$(BIN)/python docs/screenshots.py
-	$(BIN)/python docs/screenshots.py build/screenshots
+	$(BIN)/python -m bench.screenshots
+	$(BIN)/python -m bench.screenshots build/screenshots
 
 # Uses the extractive model: no key is needed and no document leaves this machine.
 DEMO = @$(CURDIR)/$(BIN)/suffice ask --model extractive --quiet
