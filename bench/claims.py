@@ -213,15 +213,16 @@ def describe_drafts(judged: Sequence[tuple[Case, str]]) -> str:
 
 
 def judge_whole(data: Path, model_name: str) -> list[tuple[Case, str]]:
-    """Let a model judge drafts in which every other sentence with a false twin is replaced by it, then those with the rest."""
+    """Let a model judge three drafts of each run: a sentence is in one of them, each of its false twins in another."""
     rows = list(_read_rows(data / "strong-drafts" / "drafts.jsonl"))
     drafts: dict[tuple[str, int], list[Case]] = {}
     counts: Counter[tuple[str, int]] = Counter()
+    evidence: dict[str, dict[str, Passage]] = {}
+    for row in _read_rows(data / "strong-drafts" / "evidence.jsonl"):
+        evidence.setdefault(row["run"], {})[row["id"]] = _to_passage(row)
     for row, case in zip(rows, load_drafts(data), strict=True):
-        of = (
-            row["run"],
-            row.get("of") or row["n"],
-        )  # A sentence is in the draft of its number, its twins in the next ones.
+        # A sentence is in the draft of its number, its twins are in the next ones.
+        of = row["run"], row.get("of") or row["n"]
         drafts.setdefault((row["run"], (of[1] + counts[of]) % 3), []).append(case)
         counts[of] += 1
 
@@ -235,12 +236,7 @@ def judge_whole(data: Path, model_name: str) -> list[tuple[Case, str]]:
         for (run, _), cases in drafts.items():
             cases.sort(key=lambda case: hashlib.md5(case.text.encode()).digest())
             passages = {passage.id: passage for case in cases for passage in case.cited}
-            others = {
-                row["id"]: _to_passage(row)
-                for row in _read_rows(data / "strong-drafts" / "evidence.jsonl")
-                if row["run"] == run
-            }
-            verdicts = await check_draft(cases, passages, ask, 60_000, others)
+            verdicts = await check_draft(cases, passages, ask, 60_000, evidence[run])
             judged += [
                 (case, verdict.support if verdict else "unknown") for case, verdict in zip(cases, verdicts, strict=True)
             ]

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class WorkCancelled(Exception):
-    """The caller was cancelled. It stops the work in the thread and reaches nobody."""
+    """Ends the work in the thread when its caller was cancelled; nobody awaits the result by then."""
 
 
 async def run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
