@@ -38,7 +38,7 @@ _CODE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
-REFERENCE_MARK = r"(?<!\\)\[[^\[\]\n:]{1,40}:[^\[\]\n]{1,60}\](?!\()|(?<!\\)\[\^[\w-]+\](?!\()|【[^】]{0,500}】"
+REFERENCE_MARK = r"(?<!\\)\[[^\[\]\n:]{1,40}:[^\[\]\n]{1,60}\](?!\()|(?<!\\)\[\^[\w-]+\](?!\()|【[^【】]{0,500}】"
 """Pattern of other marks that a writer puts after a claim: any anchor, a footnote, a mark in lenticular brackets."""
 
 
