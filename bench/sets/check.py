@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check.py FOLDER: the rows of the sets against the documents fetched into FOLDER."""
+"""check.py FOLDER ...: the rows of the sets against the documents fetched into FOLDER (or several)."""
 
 import json
 import re
@@ -20,11 +20,12 @@ def plain(s):
 
 
 def main():
-    root, bad = Path(sys.argv[1]), []
+    roots, bad = [Path(a) for a in sys.argv[1:]], []
     text = {}
     for c in json.loads((HERE / "corpora.json").read_text()):
         text[c["name"]] = {
             str(p.relative_to(root / c["name"])): p.read_text(errors="replace")
+            for root in roots
             for p in (root / c["name"]).rglob("*")
             if p.is_file()
         }
@@ -32,9 +33,9 @@ def main():
             bad.append(f"no documents for {c['name']}")
     rows = {
         n: [json.loads(x) for x in (HERE / f"{n}.jsonl").read_text().splitlines()]
-        for n in ("documentation", "breadth", "broad_topics")
+        for n in ("documentation", "documentation2", "breadth", "broad_topics")
     }
-    for r in rows["documentation"]:
+    for r in rows["documentation"] + rows["documentation2"]:
         files = text[r["corpus"]]
         if r["kind"] == "absent":
             for t in r["checked_terms"]:

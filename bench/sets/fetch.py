@@ -2,7 +2,7 @@
 """fetch.py FOLDER [NAME ...]
 
 Downloads the documentation named in corpora.json (pinned versions, by package
-name, through pip and apt-get) and unpacks the documents into FOLDER/NAME.
+name, through pip, apt-get and npm) and unpacks the documents into FOLDER/NAME.
 Only text is kept: no images, themes or code. Manual pages become plain text
 (one .txt each); reStructuredText fragments X.rst.inc become X.inc.rst.
 """
@@ -69,6 +69,19 @@ def by_apt(c, work):
     return work / "x"
 
 
+def by_npm(c, work):
+    """The npm package's folder."""
+    rc, out = run(["npm", "pack", "--silent", f"{c['package']}@{c['version']}"], work)
+    found = list(work.glob("*.tgz"))
+    if rc or not found:
+        sys.exit(f"{c['name']}: npm could not fetch it\n{out[-2000:]}")
+    with tarfile.open(found[0]) as t:
+        t.extractall(work / "x", filter="data") if hasattr(tarfile, "data_filter") else t.extractall(work / "x")
+    return work / "x" / "package"
+
+
+WAYS = {"pip": by_pip, "apt": by_apt, "npm": by_npm}
+
 ESC = [
     (r"\\f\[?[A-Z]{1,2}\]|\\f[A-Z1-4]", ""),
     (r"\\\*\(?[A-Za-z]{1,2}", ""),
@@ -94,7 +107,12 @@ def plain(line):
 
 
 def man_to_text(text):
-    """The man macros that rsync's pages use (made from Markdown: few)."""
+    """The man macros that rsync's and chrony's pages use (made from Markdown and AsciiDoc: few)."""
+    if "Generator: Asciidoctor" in text:
+        text = re.sub(r"(?ms)^(\.TH [^\n]*\n).*?^(?=\.SH)", r"\1", text)  # its own macros
+        text = re.sub(r"(?ms)^\.ie n \\\{\\\n\\h'-\d+' ?(\S+?)\\h.*?^\.el .*?^\.\\\}\n", r"\1 ", text)  # list items
+        text = re.sub(r'(?m)^\.URL "(.*?)" "(.*?)" "(.*?)"', lambda m: (m[2] or m[1]) + m[3], text)
+        text = text.replace("\\f(CR", "\\fR").replace("\\(rs", "\\e").replace(" \\c\n", "\n").replace("\\fP]", "\\fP\\&]")
     out, para, depth, nofill = [], [], 0, False
 
     def flush():
@@ -163,7 +181,7 @@ def main():
         with tempfile.TemporaryDirectory() as tmp:
             work = Path(tmp)
             work.chmod(0o755)
-            top = (by_pip if c["by"] == "pip" else by_apt)(c, work) / c["folder"]
+            top = WAYS[c["by"]](c, work) / c["folder"]
             for f in sorted(top.rglob("*")):
                 rel = f.relative_to(top).as_posix()
                 if f.is_symlink() or not f.is_file() or not rel.endswith(tuple(c["keep"])):
@@ -177,9 +195,11 @@ def main():
                 if rel.endswith(".gz"):
                     data, rel = gzip.decompress(data), rel[:-3]
                 if c["by"] == "apt":
-                    rel = rel.rsplit("/", 1)[1]
+                    rel = rel.rsplit("/", 1)[-1]
                     if re.search(r"\.[1-8]$", rel):
                         data, rel = man_to_text(data.decode()).encode(), rel + ".txt"
+                    elif "." not in rel:
+                        rel += ".txt"
                 if rel.endswith(".rst.inc"):
                     rel = rel[: -len(".rst.inc")] + ".inc.rst"
                 target = to / rel
