@@ -294,7 +294,7 @@ def fit(data: Path, each: int) -> str:
     stored = {
         "supported": supported[1],
         "contradicted": contradicted[1],
-        "reader": get_reader().name,
+        "reader": get_reader().digest,
         "fitted_on": f"{len(cases)} claims of the development part, at most {max(each, FACTS_EACH)} of a source",
         "fitted_by": "python -m bench.claims fit",
     }

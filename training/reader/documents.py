@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 EXCLUDED = frozenset(
     """celery pytest click jinja2 django sqlalchemy ansible ansible-core git postgresql sqlite bash debian-policy kernel flask httpx
-    pydantic aiohttp aptitude trio attrs scrapy borgbackup zulip home-assistant homeassistant mercurial nginx openssh tmux rsync""".split()
+    marshmallow tornado pillow sphinx nano pydantic aiohttp aptitude trio attrs scrapy borgbackup zulip home-assistant homeassistant mercurial nginx openssh tmux rsync""".split()
 )
 TEST_PACKAGES = frozenset("gunicorn luigi paramiko beets roundup supervisor falcon".split())
 DEV_PACKAGES = frozenset("apscheduler jupyterhub werkzeug".split())

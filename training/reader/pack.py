@@ -4,7 +4,6 @@ python training/reader/pack.py --mpnet all-mpnet-base-v2/model.safetensors --rea
 """
 
 import argparse
-import itertools
 import json
 from pathlib import Path
 
@@ -26,16 +25,7 @@ PARTS = {
     "output.dense": "down",
     "output.LayerNorm": "norm",
 }
-BERT_PARTS = {
-    "attention.self.query": "query",
-    "attention.self.key": "key",
-    "attention.self.value": "value",
-    "attention.output.dense": "out",
-    "attention.output.LayerNorm": "attention_norm",
-    "intermediate.dense": "up",
-    "output.dense": "down",
-    "output.LayerNorm": "norm",
-}
+MATRICES = ("query", "key", "value", "out", "up", "down")  # Of a layer, in the order of the exported graph.
 
 
 def read_safetensors(path: Path) -> dict[str, numpy.ndarray]:
@@ -75,39 +65,17 @@ def from_mpnet(tensors: dict[str, numpy.ndarray]) -> dict[str, numpy.ndarray]:
 
 def from_onnx(path: Path) -> dict[str, numpy.ndarray]:
     """Return float weights of the exported int8 reader: its quantised matrices are scaled back and named by their place."""
-    graph = onnx.load(str(path)).graph
-    values = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    values = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(str(path)).graph.initializer}
+    found = {name: value for name, value in values.items() if name.endswith(("bias", "norm.weight"))}
+    matrices = [f"layers.{layer}.{part}" for layer in range(SIZES["small"]["layers"]) for part in MATRICES] + ["ends"]
     for name in [name for name in values if name.endswith("_quantized")]:
         stem = name.removesuffix("_quantized")
         apart = values[name].astype(numpy.float32) - values[f"{stem}_zero_point"].astype(numpy.float32)
-        values[stem] = apart * values[f"{stem}_scale"]
-    matrices = [
-        name.removesuffix("_quantized")
-        for name in values
-        if name.startswith("onnx::MatMul") and name.endswith("_quantized")
-    ]
-    found = {
-        "words.weight": values["bert.embeddings.word_embeddings.weight"],
-        "positions.weight": values["bert.embeddings.position_embeddings.weight"],
-        "kinds.weight": values["bert.embeddings.token_type_embeddings.weight"],
-        "norm.weight": values["bert.embeddings.LayerNorm.weight"],
-        "norm.bias": values["bert.embeddings.LayerNorm.bias"],
-        "claims.0.weight": values["bert.pooler.dense.weight"].T,
-        "claims.0.bias": values["bert.pooler.dense.bias"],
-        "claims.3.weight": values["classifier.weight"].T,
-        "claims.3.bias": values["classifier.bias"],
-        "ends.weight": values[matrices.pop()].T,
-        "ends.bias": values["ends.bias"],
-    }
-    for place, end in itertools.product("02", ("weight", "bias")):
-        found[f"answerable.{place}.{end}"] = values[f"answerable.{place}.{end}"].T
-    for layer in range(SIZES["small"]["layers"]):
-        for theirs, ours in BERT_PARTS.items():
-            if not ours.endswith("norm"):
-                found[f"layers.{layer}.{ours}.weight"] = values[matrices.pop(0)].T
-            else:
-                found[f"layers.{layer}.{ours}.weight"] = values[f"bert.encoder.layer.{layer}.{theirs}.weight"]
-            found[f"layers.{layer}.{ours}.bias"] = values[f"bert.encoder.layer.{layer}.{theirs}.bias"]
+        value = apart * values[f"{stem}_scale"]
+        if stem.startswith("onnx::MatMul"):
+            found[f"{matrices.pop(0)}.weight"] = value.T
+        else:
+            found[stem] = value if stem in ("words.weight", "positions.weight", "kinds.weight") else value.T
     return found
 
 

@@ -4,8 +4,8 @@
     python training/reader/train.py --size small --start build/gpu/start --data build/gpu/data --teacher build/large --out build/small --minutes 8
 
 Everything follows the clock: whatever the speed, the rate comes down to its end and the weights are written inside ``--minutes``.
-The head *answerable* is trained to rank too: the passage that answers before those that do not. The small reader learns claims and
-answers over documentation from its teacher, other answers from the weights that it starts from.
+The head *answerable* is trained to rank too: the passage that answers before those that do not. The small reader learns answers
+over documentation from its teacher, claims and other answers from the weights that it starts from.
 What is saved is a running mean of the weights, as float16, in pieces of 15 MiB; of the large one also as int8.
 """
 
@@ -42,7 +42,7 @@ WEIGHTS = (
     }
     | {"made_number": 0.6, "made_opposite": 0.35, "made_negation": 0.3, "made_name": 0.3}
     | dict.fromkeys(HELD_BACK, 0.0)
-    | {"docs_written": 25.0, "docs_absent": 4.0}
+    | {"docs_written": 30.0, "docs_absent": 6.0}
 )
 WRITTEN_QUESTIONS = ("docs_written", "docs_absent")
 WRITTEN = 10.0  # Claims that were written for the reader (``written_…``).
@@ -279,8 +279,8 @@ def main() -> None:
         taught = None
         if teacher is not None:
             with torch.no_grad():
-                claims, *answers = read(teacher, batch, device)
-                before, docs = read(start, batch, device)[1:], is_docs[batch["source"]]
+                answers, docs = read(teacher, batch, device)[1:], is_docs[batch["source"]]
+                claims, *before = read(start, batch, device)
                 chosen = (docs, docs[:, None, None])
                 taught = claims, *(torch.where(at, a.float(), b.float()) for at, a, b in zip(chosen, answers, before, strict=True))  # fmt: skip
         parts = losses(read(model, batch, device), batch, taught)

@@ -68,6 +68,7 @@ def get_minilm() -> MiniLM:
     return MiniLM()
 
 
+@cache
 def load_tokenizer(max_tokens: int | None) -> Any:
     """Return the tokenizer that the models of this package share; it cuts texts to ``max_tokens``."""
     from tokenizers import Tokenizer

@@ -1,8 +1,8 @@
 """The model that reads a passage with a claim or a question in mind. It needs no network and no key.
 
-A cross-encoder of 22 million parameters (int8, ONNX) with three heads: what a passage says of a claim, whether it answers
-a question, and where. It was trained on English; ``training/reader`` holds its recipe and its model card. It knows nothing
-of figures beyond their letters: rules check those.
+Two cross-encoders of 22 million parameters each (int8, ONNX): ``claims`` judges what a passage says of a claim, ``answers`` whether
+it answers a question, and where. They were trained on English; ``training/reader`` holds their recipe and their model card.
+They know nothing of figures beyond their letters: rules check those.
 """
 
 import json
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FOLDER = Path(__file__).parent
+JOBS = ("claims", "answers")  # Each has a file of weights.
 # Lengths as in the training: claim or question, and both together with three marks.
 _MAX_FIRST_TOKENS = 160
 _MAX_TOKENS = 512
@@ -46,18 +47,21 @@ class ReaderModel:
     pair's probabilities would depend on its neighbours, and batches are hardly faster on a few cores.
     """
 
-    name = "suffice-reader-2"
-
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._loaded: tuple[Any, Any, dict[str, float]] | None = None
+        self._loaded: dict[str, tuple[Any, float]] = {}
         self._run_lock = threading.Lock()
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of its weights."""
-        return str(_read_provenance(self._folder)["sha256"])
+        """The SHA-256 of the weights that judge claims."""
+        return str(_read_provenance(self._folder, "claims")["sha256"])
+
+    def verify(self) -> None:
+        """Raise ``ModelError`` if a file is missing or is not the expected one."""
+        for job in JOBS:
+            verify_model_file(self._folder / f"{job}.onnx", _read_provenance(self._folder, job)["sha256"])
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[np.float64]":
         """Return P(supported), P(contradicted), P(not enough) of each pair of claim and passage, one row each.
@@ -66,11 +70,11 @@ class ReaderModel:
         """
         import numpy as np
 
-        _, _, temperatures = self._load()
+        _, temperature = self._load("claims")
         best = np.tile(np.array([0.0, 0.0, 1.0]), (len(pairs), 1))
         read = np.zeros(len(pairs), bool)
         for window in self._windows(pairs):
-            logits = self._run(window, "claims")[0][0] / temperatures["claims"]
+            logits = self._run("claims", window, "claims")[0][0] / temperature
             found = np.exp(logits - logits.max())
             found /= found.sum()
             if not read[window.pair] or found[2] < best[window.pair, 2]:
@@ -81,11 +85,11 @@ class ReaderModel:
         """Return the answer span of each passage, in order, with the probability that the passage answers at all."""
         import numpy as np
 
-        _, _, temperatures = self._load()
+        _, temperature = self._load("answers")
         best = [AnswerSpan(0.0, 0, 0)] * len(passages)
         for window in self._windows([(question, passage) for passage in passages]):
-            answerable, ends = self._run(window, "answerable", "ends")
-            probability = float(1 / (1 + np.exp(-answerable[0] / temperatures["answerable"])))
+            answerable, ends = self._run("answers", window, "answerable", "ends")
+            probability = float(1 / (1 + np.exp(-answerable[0] / temperature)))
             if window.offsets and probability > best[window.pair].probability:
                 scores = ends[0, window.passage_start : window.passage_start + len(window.offsets)]
                 first, last = _best_span(scores)
@@ -93,7 +97,7 @@ class ReaderModel:
         return best
 
     def _windows(self, pairs: Sequence[tuple[str, str]]) -> Iterator[_Window]:
-        tokenizer, _, _ = self._load()
+        tokenizer = load_tokenizer(None)
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         encoded = dict(zip(texts, tokenizer.encode_batch(texts, add_special_tokens=False), strict=True))
         start_mark, end_mark = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
@@ -109,10 +113,10 @@ class ReaderModel:
                     break
                 start += size - _WINDOW_OVERLAP
 
-    def _run(self, window: _Window, *outputs: str) -> "list[NDArray[np.float32]]":
+    def _run(self, job: str, window: _Window, *outputs: str) -> "list[NDArray[np.float32]]":
         import numpy as np
 
-        _, session, _ = self._load()
+        session, _ = self._load(job)
         ids = np.array([window.ids], np.int64)
         kinds = np.zeros_like(ids)
         kinds[0, window.passage_start :] = 1
@@ -121,13 +125,14 @@ class ReaderModel:
         with self._run_lock:
             return session.run(list(outputs), feed)  # type: ignore[no-any-return]
 
-    def _load(self) -> tuple[Any, Any, dict[str, float]]:
+    def _load(self, job: str) -> tuple[Any, float]:
+        """Return the session of a job and its temperature."""
         with self._lock:
-            if self._loaded is None:
-                record = _read_provenance(self._folder)
-                session = open_session(self._folder / "model.onnx", record["sha256"])
-                self._loaded = load_tokenizer(None), session, record["temperatures"]
-            return self._loaded
+            if job not in self._loaded:
+                record = _read_provenance(self._folder, job)
+                session = open_session(self._folder / f"{job}.onnx", record["sha256"])
+                self._loaded[job] = session, record["temperature"]
+            return self._loaded[job]
 
 
 @cache
@@ -140,7 +145,7 @@ def get_reader() -> ReaderModel:
 def find_reader() -> ReaderModel | None:
     """Return the shared reader, or ``None`` if its files are missing or changed."""
     try:
-        verify_model_file(_FOLDER / "model.onnx", get_reader().digest)
+        get_reader().verify()
     except ModelError:
         return None
     return get_reader()
@@ -157,10 +162,10 @@ def _best_span(scores: "NDArray[np.float32]") -> tuple[int, int]:
     return first, last
 
 
-def _read_provenance(folder: Path) -> dict[str, Any]:
-    """Return the record of the model: its hash and its temperatures."""
+def _read_provenance(folder: Path, job: str) -> dict[str, Any]:
+    """Return the record of a job's model, with its hash and its temperature."""
     try:
-        record: dict[str, Any] = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        record: dict[str, Any] = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))[job]
+    except (OSError, ValueError, KeyError) as error:
         raise ModelError(f"The reader model cannot be loaded ({error}); install suffice again") from error
     return record
