@@ -31,7 +31,6 @@ from suffice.options import OPTIONS, RunOptions
 
 if TYPE_CHECKING:
     from suffice.cli.terminal import Terminal
-    from suffice.engine.pipeline import RunConfig
     from suffice.events import Event
     from suffice.types import Report
 
@@ -201,30 +200,14 @@ async def _run_question(
     if is_language_model(config.model) and not config.model.local:
         terminal.notify(describe_estimate(estimate_run(config, read_log(data_dir))))
     run = new_run_id()
-    with _trace_run(config, run) as (traced, record):
-        # What came from standard input cannot be read again.
-        if not (has_paid_calls(config) and "-" not in options.scope.docs and find_spec("dbos")):
-            return await run_to_report(traced, record, *listeners)
-        from suffice.jobs import local
-
-        request = JobRequest(question, options, working_dir=str(Path.cwd()))
-        return await local.run_local(run, request, traced, data_dir, [record, *listeners], resume=False)
-
-
-@contextmanager
-def _trace_run(config: "RunConfig", run: str) -> "Iterator[tuple[RunConfig, Callable[[Event], None]]]":
-    """Return the run with a span around every call, and what makes spans of its events, if OpenTelemetry is installed."""
     config = replace(config, run_id=run)
-    if find_spec("opentelemetry") is None:
-        yield config, lambda event: None
-        return
-    from suffice.jobs.spans import RunSpans, add_tracing
+    # What came from standard input cannot be read again.
+    if not (has_paid_calls(config) and "-" not in options.scope.docs and find_spec("dbos")):
+        return await run_to_report(config, *listeners)
+    from suffice.jobs import local
 
-    spans = RunSpans(run, None if config.prior_run is None else config.prior_run.run)
-    try:
-        yield add_tracing(config, spans), spans.record_event
-    finally:
-        spans.end()
+    request = JobRequest(question, options, working_dir=str(Path.cwd()))
+    return await local.run_local(run, request, config, data_dir, listeners, resume=False)
 
 
 @contextmanager

@@ -20,7 +20,6 @@ from suffice.jobs.event_stream import EventNumbering, EventStream
 from suffice.jobs.journal import RunSuspended, make_durable, open_journal
 from suffice.jobs.requests import has_paid_calls, parse_request, resolve_collections
 from suffice.jobs.served import ServedCollections
-from suffice.jobs.spans import add_tracing
 from suffice.jobs.store import RunStatus, RunStore, StoredEvent, StoredRun
 from suffice.jobs.telemetry import Telemetry
 from suffice.options import RunOptions
@@ -30,7 +29,6 @@ from suffice.storage.runs import RunLogBuilder, build_prior_run
 from suffice.types import PriorRun, Report
 
 DATABASE_RETRY_SECONDS = 2.0  # Seconds between attempts to store the state of a run while the database fails.
-MAX_FOLLOW_UPS = 100  # Runs of a chain of follow-ups that are looked at to find the first.
 MAX_ATTEMPTS = 5  # A run that was started this often without ending probably crashes its workers; it fails then.
 
 log = logging.getLogger(__name__)
@@ -123,12 +121,9 @@ class RunExecutor:
 
     async def _process(self, stored: StoredRun, active: ActiveRun) -> None:
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        telemetry = None
-        if self._has_telemetry:
-            telemetry = Telemetry(stored.id, await asyncio.to_thread(self._find_conversation, stored))
-        record = () if telemetry is None else (telemetry.record_event,)
+        record = (Telemetry(stored.id).record_event,) if self._has_telemetry else ()
         listeners = (active.log.record_event, *active.listeners, *record)
-        active.task = asyncio.ensure_future(self._produce_events(stored, active, telemetry, events))
+        active.task = asyncio.ensure_future(self._produce_events(stored, active, events))
         # Not at the end of the task's own code, which never runs if the task is cancelled before its first step.
         active.task.add_done_callback(lambda _: events.put_nowait(None))
         if active.is_interrupted:
@@ -138,9 +133,6 @@ class RunExecutor:
         except BaseException:
             active.task.cancel()
             raise
-        finally:
-            if telemetry is not None:
-                telemetry.spans.end()
         try:
             await active.task
         except asyncio.CancelledError:
@@ -154,24 +146,9 @@ class RunExecutor:
             await self._log_run(stored, active)
         await self._finish(stored.id, active.report)
 
-    def _find_conversation(self, stored: StoredRun) -> str:
-        """Return the first run of the chain of follow-ups that a run belongs to."""
-        for _ in range(MAX_FOLLOW_UPS):
-            earlier = parse_request(stored.request).options.continues
-            if earlier is None:
-                break
-            try:
-                stored = self._store.get(str(earlier))
-            except KeyError:  # It was deleted.
-                return str(earlier)
-        return stored.id
-
-    async def _produce_events(
-        self, stored: StoredRun, active: ActiveRun, telemetry: Telemetry | None, events: asyncio.Queue[Event | None]
-    ) -> None:
+    async def _produce_events(self, stored: StoredRun, active: ActiveRun, events: asyncio.Queue[Event | None]) -> None:
         """Run the pipeline and put its events into the queue."""
         config = await self._build_config(stored, active)
-        config = config if telemetry is None else add_tracing(config, telemetry.spans)
         async with aclosing(run_pipeline(config)) as pipeline:
             async for event in pipeline:
                 events.put_nowait(event)

@@ -1,6 +1,6 @@
-"""Telemetry of runs: log lines, Prometheus metrics and OpenTelemetry spans (``spans``), made from the events of a run.
+"""Telemetry of runs: log lines and Prometheus metrics, made from the events of a run.
 
-No text of a document, question or answer goes into a log line, metric or span.
+No text of a document, question or answer goes into a log line or metric.
 """
 
 import logging
@@ -23,7 +23,6 @@ from suffice.events import (
     Started,
     Writing,
 )
-from suffice.jobs.spans import RunSpans
 
 REGISTRY = CollectorRegistry()
 DURATION = Histogram(
@@ -106,8 +105,7 @@ class RepeatFilter(logging.Filter):
 class Telemetry:
     """The telemetry of one run."""
 
-    def __init__(self, run_id: str, conversation: str | None = None) -> None:
-        self.spans = RunSpans(run_id, conversation)
+    def __init__(self, run_id: str) -> None:
         self._log = log.bind(run=run_id)
         self._started_at = monotonic()
         self._results = 0
@@ -116,8 +114,7 @@ class Telemetry:
         self._tokens_left: float | None = None
 
     def record_event(self, event: Event) -> None:
-        """Turn an event into log lines, metrics and spans."""
-        self.spans.record_event(event)
+        """Turn an event into log lines and metrics."""
         if isinstance(event, Started):
             self._token_bound = self._tokens_left = event.bounds.get("tokens")
             self._log_event(

@@ -25,7 +25,6 @@ from suffice.engine.pipeline import RunConfig, new_run_id, run_to_report
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event, RoundDone, SearchStopped, Writing, serialize_event
 from suffice.gates.parse import parse_gate
-from suffice.jobs.spans import RunSpans, add_tracing
 from suffice.memory.evidence import Evidence
 from suffice.options import RunOptions
 from suffice.replay.episodes import build_trace
@@ -478,13 +477,11 @@ async def _start(session: McpSession, defaults: RunOptions, question: str, chose
     events: list[dict[str, Any]] = []
     progress: list[str] = [f"estimate: {estimate}"]
 
-    spans = RunSpans(run)
-
     async def work() -> Report:
         # The answer may cite what no round shows: pages that were read, and passages that the check of a claim found.
         evidence = Evidence()
         config: RunConfig = replace(await prepare_run(question, options), evidence=evidence, run_id=run)
-        report = await run_to_report(add_tracing(config, spans), spans.record_event, on_event)
+        report = await run_to_report(config, on_event)
         session.remember_passages(evidence)
         return report
 
@@ -496,7 +493,6 @@ async def _start(session: McpSession, defaults: RunOptions, question: str, chose
             session.remember_passages(event.round.raw)
 
     job = ResearchJob(run, asyncio.create_task(work()), events, progress, estimate)
-    job.task.add_done_callback(lambda _: spans.end())
     session.remember_job(job)
     return job
 
