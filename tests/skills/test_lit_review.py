@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from loopback import Answer, Request, serving
 
 from suffice import InputError, Report, research
 from suffice.prompts.judging import GradePaperResponse
@@ -101,51 +100,6 @@ def test_folder_without_papers_is_refused(tmp_path: Path, papers: Path) -> None:
     (tmp_path / "empty" / "data.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="no papers"):
         review(tmp_path / "empty")
-
-
-def test_metadata_is_looked_up_by_doi_or_title(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server answers in the documented shape of Crossref's REST API; the real service was never asked."""
-    (papers / "mites.txt").write_text(PAPERS["mites.txt"].replace("\n\n", "\n\ndoi:10.1000/mites\n\n") + FILLER)
-    mites = {
-        "DOI": "10.1000/mites",
-        "title": ["Mites in hives of honey bees"],
-        "author": [{"given": "Ada", "family": "Klein"}],
-        "issued": {"date-parts": [[2012, 3]]},
-        "is-referenced-by-count": 41,
-        "reference": [{"DOI": "10.1000/WINTER"}, {"unstructured": "A book"}],
-    }
-    winter = {"DOI": "10.1000/winter", "title": ["Winter Losses of Honey Bees"], "issued": {"date-parts": [[None]]}}
-    wrong = {"DOI": "10.1000/other", "title": ["Something else"], "author": [{"family": "Nobody"}]}
-
-    def answer(request: Request) -> Answer:
-        if request.path.startswith("/works/"):
-            return Answer({"status": "ok", "message": mites} if "mites" in request.path else {}, 200)
-        found = winter if "Winter" in request.params["query.bibliographic"] else wrong
-        return Answer({"status": "ok", "message": {"items": [found]}})
-
-    with serving(answer) as server, serving(lambda _: Answer({"results": []})) as searxng:
-        monkeypatch.setenv("CROSSREF_BASE_URL", server.url)
-        monkeypatch.setenv("SEARXNG_URL", searxng.url)
-        report = asyncio.run(research("/lit-review honey bees", docs=papers, web=True, alpha=1.0, model="extractive"))
-    rows = {row["title"]: row for row in report.metadata["lit_review"]["papers"]}
-    found = rows["Mites in hives of honey bees"]
-    assert (found["authors"], found["year"], found["cited_by"]) == (["Ada Klein"], 2012, 41)
-    assert found["cites"] == [rows["Winter losses of honey bees"]["key"]]
-    assert rows["Flower meadows and honey bees"]["authors"] == []
-    assert rows["Flower meadows and honey bees"]["doi"] is None
-
-
-def test_metadata_service_that_fails_is_asked_no_further(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with (
-        serving(lambda _: Answer({"message": "down"}, 503)) as server,
-        serving(lambda _: Answer({"results": []})) as searxng,
-    ):
-        monkeypatch.setenv("CROSSREF_BASE_URL", server.url)
-        monkeypatch.setenv("SEARXNG_URL", searxng.url)
-        report = asyncio.run(research("/lit-review honey bees", docs=papers, web=True, alpha=1.0, model="extractive"))
-        assert len(server.requests) == 2
-    assert report.final_answer
-    assert sum(failure.kind == "NoMetadata" for failure in report.error_log) == 2
 
 
 def test_sentences_under_limitations_are_limits(papers: Path) -> None:

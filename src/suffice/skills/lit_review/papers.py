@@ -47,10 +47,6 @@ class Paper:
     doi: str = ""
     cites: tuple[str, ...] = ()
     references: str = field(default="", repr=False)
-    cited_dois: tuple[str, ...] = ()
-    """DOIs of its references, if they were looked up."""
-    cited_by: int | None = None
-    """How often it was cited anywhere, if that was looked up."""
 
     @property
     def text(self) -> str:
@@ -110,11 +106,7 @@ def enrich_papers(papers: Sequence[Paper]) -> list[Paper]:
         cites = tuple(
             other.key
             for other in papers
-            if other.key != paper.key
-            and (
-                (len(titles[other.key]) > 15 and f" {titles[other.key]} " in references)
-                or (other.doi and other.doi in paper.cited_dois)
-            )
+            if other.key != paper.key and len(titles[other.key]) > 15 and f" {titles[other.key]} " in references
         )
         enriched.append(replace(paper, cites=cites))
     return enriched

@@ -6,7 +6,6 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from suffice import settings
 from suffice.answers import Finding, Quotation, Statement
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
@@ -16,7 +15,6 @@ from suffice.prompts.writing import Rewrite
 from suffice.report.draft import read_response
 from suffice.report.findings import find_findings
 from suffice.skills.hooks import SkillCode, SkillContext, escape_cell, make_answer
-from suffice.skills.lit_review.crossref import add_metadata
 from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers
 from suffice.skills.lit_review.reading import is_accepted, list_limits, list_methods, mark_paper
 from suffice.skills.sentences import QuotedSentence
@@ -40,10 +38,6 @@ class LitReviewSkill(SkillCode):
         )
         for problem in problems:
             run.record_failure(Failure("lit-review", "Skipped", problem))
-        if space.uses_web:
-            papers, problems = await add_metadata(papers, settings.load())
-            for problem in problems:
-                run.record_failure(Failure("lit-review", "NoMetadata", problem))
         papers = enrich_papers(papers)
         marks = await _curate(context, papers)
         accepted = [paper for paper in papers if is_accepted(marks[paper.key])]
@@ -182,7 +176,6 @@ def _describe(papers: Sequence[Paper], marks: dict[str, dict[str, float]], accep
                 "year": paper.year,
                 "doi": paper.doi or None,
                 "cites": list(paper.cites),
-                "cited_by": paper.cited_by,
                 "marks": {reader: round(mark, 2) for reader, mark in marks[paper.key].items()},
                 "accepted": paper.key in accepted,
             }
