@@ -13,11 +13,11 @@ from suffice.text.chunks import split_lines
 @pytest.mark.parametrize(
     ("name", "source", "expected"),
     [
-        ("latex", "\\begin{verbatim}\n50% {x}\n\\end{verbatim}\nText. % no", ["```", "50% {x}", "```", "Text."]),
-        ("latex", "\\begin{verbatim}\na\nb", ["", "a", "b"]),
-        ("latex", "\\begin{comment}\na\n\\end{comment}\nb", ["", "", "", "b"]),
-        ("latex", "\\begin{foo}x\n\\end{foo} y", ["x", "y"]),
-        ("latex", "It costs $5 and $6, 5\\% of $x$.", ["It costs $5 and $6, 5% of `x`."]),
+        (
+            "latex",
+            "\\title{Storage}\n\\subsection*{Backups}\nAt {night}.",
+            ["# Storage", "#### Backups", "At {night}."],
+        ),
         ("asciidoc", "a &#10; b\n&NewLine;c\n", ["a   b", " c"]),
         ("org", "* Storage\nIn =/var=.\n** Backups", ["# Storage", "In =/var=.", "## Backups"]),
         ("pod", "=head1 NAME\n\nstorage", ["# NAME", "", "storage"]),
@@ -46,11 +46,6 @@ PIECES = {
     "asciidoc": (
         '= A¦== B¦----¦====¦|===¦| a | b¦¦* a¦. b¦term::¦+¦[source,"a"]¦[verse]¦  code¦//// ¦{x}¦:x: y¦`a¦+++¦<<a,b>>¦'
         'NOTE: a¦link:a[b¦"`a¦&#10;¦__a¦((a¦include::a[]¦.Title¦````¦--¦[[a]]¦#a'
-    ),
-    "latex": (
-        "\\begin{align}¦\\end{align}¦\\begin{verbatim}¦\\end{verbatim}¦\\begin{tabular}{ll}¦\\end{tabular}¦a & b \\\\¦"
-        "\\[¦\\]¦$$¦$¦\\section{a¦}¦{¦\\item a¦\\begin{itemize}¦\\end{itemize}¦\\begin{comment}¦\\begin{document}¦"
-        "\\verb|a¦%¦\\title{a}¦¦\\'e¦``a"
     ),
     "man": (
         ".TH a 1¦.SH B¦.nf¦.fi¦.TP¦.IP a¦.RS¦.RE¦.TS¦.TE¦l l.¦.ie t a¦.el b¦.if n \\{¦.\\}¦.de x¦..¦\\fB¦\\N'10'¦"

@@ -161,32 +161,6 @@ def test_a_manual_page_becomes_light_markdown_line_by_line(source: str, expected
         assert read_whole(head + source, "x.1") == "# x(1)\n## Y\n" + expected
 
 
-OTHER_MARKUP = [
-    (
-        "\\documentclass{x}\n\\title{T}\n\\begin{document}\n\\section{One \\emph{two}}\\label{s}\n"
-        "Use \\verb|x_y|, 5\\% of~\\textbf{it}. % c",
-        "a.tex",
-        "\n# T\n\n### One two\nUse `x_y`, 5% of it.",
-    ),
-    (
-        "\\begin{itemize}\n  \\item One\n    more\n  \\item[Two] \\'e\n\\end{itemize}\n"
-        "\\begin{verbatim}\n%x\n\\end{verbatim}\nEnd.",
-        "a.tex",
-        "\n- One\n  more\n- Two: é\n\n```\n%x\n```\nEnd.",
-    ),
-    (
-        "\\begin{tabular}{ll}\nA & B \\\\ \\hline\na & b \\\\\n\\end{tabular}\nIt is $x^2$.",
-        "a.tex",
-        "\nA · B\na · b\n\nIt is `x^2`.",
-    ),
-]
-
-
-@pytest.mark.parametrize(("source", "name", "expected"), OTHER_MARKUP)
-def test_other_markup_becomes_light_markdown_line_by_line(source: str, name: str, expected: str) -> None:
-    assert read_whole(source, name) == expected
-
-
 def test_a_configuration_file_is_code_below_its_keys() -> None:
     rows = "".join(f"  option_{n}: value {n}  # {BODY[:40]}\n" for n in range(30))
     yaml = read_text(f"server:\n{rows}database:\n  pool:\n{rows.replace('  option', '    option')}", "a.yaml")

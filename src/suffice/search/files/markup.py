@@ -1,4 +1,4 @@
-"""AsciiDoc, LaTeX, manual pages and others as headed plain text, with one line for each line of the source.
+"""AsciiDoc, manual pages and others as headed plain text, with one line for each line of the source.
 
 Each format is a ``Markup`` of two patterns. The one for lines tells by its last group what a line is:
 
@@ -17,7 +17,6 @@ is not followed.
 
 import html
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -38,11 +37,10 @@ from suffice.text.chunks import split_lines
 
 Rule = tuple[str, str | Callable[[str], str]]
 """A pattern with one group, and what it is replaced by: ``{}`` is the text of the group."""
-_LANGUAGE = re.compile(r"(?:source, ?|minted\}\{|`{3})([\w+#-]+)")
+_LANGUAGE = re.compile(r"(?:source, ?|`{3})([\w+#-]+)")
 _BULLET = re.compile(r"(?:[•*o+-]|(\d{1,3})[.)]?)?$")
 _LABELS = {".": "1. "}  # Of items by their mark; else it is a dash.
 _CODE = "\x01"  # Around inline code until all markup is replaced.
-_ESCAPED = {0xE000 + ord(mark): mark for mark in "%&_#${}"}  # What an escaped mark is until then.
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +56,6 @@ class Markup:
     """The same for all other blocks."""
     underlines: str = ""
     """The marks below titles of two lines, one for each level."""
-    passes: int = 1
-    """How often inline markup is replaced, from the innermost on."""
     has_indented_items: bool = False
     has_markup_in_code: bool = False
     read: Callable[[re.Match[str]], str] = lambda match: match[match.lastgroup or 0]
@@ -217,10 +213,6 @@ class MarkupReader:
         if stop is None:
             return index + 1
         if kind == "skipped":
-            for number in range(index + 1, stop):  # The title of a LaTeX document is in its preamble.
-                found = self.markup.lines.match(self.source[number])
-                if found and found.lastgroup == "title" and self.markup.levels.get(found["level"]) == 0:
-                    self._read_next(number)
             return stop + 1
         language = _LANGUAGE.search(f"{self.source[index - 1] if index else ''} {self.source[index]}")
         for number in range(index + 1, stop) if self.markup.has_markup_in_code else ():
@@ -259,33 +251,24 @@ class MarkupReader:
                 start = index + 1
 
     def _convert_inline(self, text: str) -> str:
-        pattern = _compile_rules(self.markup.inline)
-        for _ in range(self.markup.passes):
-            replaced = pattern.sub(self._replace_inline, text)
-            if replaced == text:
-                break
-            text = replaced
-        parts = text.split(_CODE)
-        return "".join(to_code(part) if number % 2 else part for number, part in enumerate(parts)).translate(_ESCAPED)
+        parts = _compile_rules(self.markup.inline).sub(self._replace_inline, text).split(_CODE)
+        return "".join(to_code(part) if number % 2 else part for number, part in enumerate(parts))
 
     def _replace_inline(self, match: re.Match[str]) -> str:
         position = match.lastindex or 1
-        if position == 1:
-            return match.group()  # Code that was found before.
-        words, rule = match[position + 1] or "", self.markup.inline[position // 2 - 1][1]
+        words, rule = match[position + 1] or "", self.markup.inline[position // 2][1]
         replaced = rule.replace("{}", words) if isinstance(rule, str) else rule(words)
         return replaced + "\n" * (match.group().count("\n") - replaced.count("\n"))
 
 
 @cache
 def _compile_rules(rules: tuple[Rule, ...]) -> re.Pattern[str]:
-    """Return one pattern for all rules, each in a group of its own before its inner group."""
-    code = f"({_CODE}[^{_CODE}]*{_CODE})"
-    return re.compile("|".join([code, *(f"({pattern})" for pattern, _ in rules)]))
+    """Return one pattern for all rules, each in a group of its own before its inner group; without rules it matches nothing."""
+    return re.compile("|".join(f"({pattern})" for pattern, _ in rules) or r"(?!)")
 
 
 def _mark_code(words: str) -> str:
-    return f"{_CODE}{words.replace(_CODE, '')}{_CODE}" if words.strip() else words
+    return f"{_CODE}{words}{_CODE}" if words.strip() else words
 
 
 def _unescape(entity: str) -> str:
@@ -347,51 +330,6 @@ _LOOKS_LIKE_ASCIIDOC = re.compile(
     r"^\[(?:source|verse|quote|listing|horizontal|discrete|NOTE|TIP|WARNING|IMPORTANT|CAUTION|(?:cols|options|subs)=)[^\[\]\n]*\]\s*$"
     r"|^(?:ifn?def|endif|include|image)::\S*\[.*\]\s*$|^\|={3,}\s*$|\b(?:xref|linkgit):[\w./#-]+\[[^\]\n]*\]",
     re.MULTILINE,
-)
-
-# -- LaTeX -------------------------------------------------------------------------------------------------------------
-
-_ACCENTS = dict(zip("\"'`^~=.", "\u0308\u0301\u0300\u0302\u0303\u0304\u0307", strict=True))
-_SECTIONS = "title part chapter section subsection subsubsection paragraph subparagraph"
-_LATEX = Markup(
-    lines=re.compile(
-        r"""
-          \s*\\(?P<level>(?:sub){0,2}section|part|chapter|(?:sub)?paragraph|title)\*?(?:\[[^\]]*\])?(?P<title>\{.*)
-        | \s*\\begin\{(?P<code>verbatim|lstlisting|minted|alltt|equation|align|gather|multline|eqnarray|displaymath)\b
-        | \s*\\(?:begin\{(?=tikzpicture|picture|comment|filecontents))?(?P<skipped>documentclass|(?<=\{)\w+)
-        | \s*\\item[ ]*\[(?P<term>[^\[\]]*)\](?P<text>.*)
-        | \s*\\item\b[ ]*(?P<bullet>)
-        | \s*\\(?:begin|end)\{\w+\*?\}(?:\[[^\[\]]*\]|\{[^{}]*\}){0,4}(?P<request>.*)
-        | \s*(?P<dropped>%)
-        """,
-        re.VERBOSE,
-    ),
-    inline=(
-        (r"\\verb\*?(\|[^|\n]*\||\+[^+\n]*\+|![^!\n]*!)", lambda words: _mark_code(words[1:-1])),
-        (r"\\([%&_#${}])", lambda mark: chr(0xE000 + ord(mark))),
-        (r"%(.*)", ""),
-        (r"\\href\{[^{}\n]*\}\{([^{}\n]*)\}", "{}"),
-        (r"\\(?:texttt|code|path|file|command|url|kbd|var|samp|option|lstinline)\{([^{}]*)\}", _mark_code),
-        (r"\\footnote\{([^{}]*)\}", " ({})"),
-        (r"\\(?:label|index|[vh]space|cite\w{0,9}|includegraphics|input)\*?(?:\[[^\[\]\n]*\])?\{([^{}]*)\}", ""),
-        (r"\$\$?([^\s$](?:[^$\n]{0,500}[^\s$])?)\$\$?(?!\d)", _mark_code),
-        (
-            r"\\([\"'`^~=.]\{?[a-zA-Z])\}?",
-            lambda words: unicodedata.normalize("NFC", words[-1] + _ACCENTS[words[0]]),
-        ),
-        (r"\\[a-zA-Z]+\*?(?:\[[^\[\]\n]*\])?\{([^{}]*)\}", "{}"),
-        (r"\\(\\(?:\[[^\[\]\n]*\])?)", ""),
-        (r"\\[a-zA-Z]+\*?(?:\[[^\[\]\n]*\])?( ?)", "{}"),
-        (r"``([^`']*)\'\'", '"{}"'),
-        (r"(~)", " "),
-        (r" (&) ", " · "),
-        (r"(---?)", "–"),
-        (r"([{}])(?![^{}]*\})", ""),
-    ),
-    levels={name: level for level, name in enumerate(_SECTIONS.split())},
-    end="\\end{{}",
-    ends={"documentclass": "\\begin{document}"},
-    passes=8,
 )
 
 # -- manual pages ------------------------------------------------------------------------------------------------------
@@ -476,8 +414,10 @@ _MAN = Markup(
 _MAN_PAGE = re.compile(r"[.'][ \t]*(?:TH|Dd)\s|[.'][ \t]*S[hH]\s")
 
 
+_SECTIONS = {name: level for level, name in enumerate("title part chapter section subsection subsubsection".split())}
 # Formats of which only the headings are read; all else is text as it is.
 _HEADINGS = {
+    "latex": r"\s*\\(?P<level>(?:sub){0,2}section|part|chapter|title)\*?(?:\[[^\]]*\])?\{(?P<title>[^{}]*)",
     "org": r"(?P<level>\*+) +(?P<title>.*)",
     "pod": r"=head(?P<level>\d)\s+(?P<title>.*)",
     "wiki": r"(?P<level>={1,6})(?P<title>[^=].*=)\s*$",
@@ -490,9 +430,8 @@ def _make_reader(markup: Markup) -> Callable[[str], Prose]:
 
 READERS: Mapping[str, Callable[[str], Prose]] = {
     "asciidoc": _make_reader(_ASCIIDOC),
-    "latex": _make_reader(_LATEX),
     "man": _make_reader(_MAN),
-    **{name: _make_reader(Markup(re.compile(heading), ())) for name, heading in _HEADINGS.items()},
+    **{name: _make_reader(Markup(re.compile(heading), (), _SECTIONS)) for name, heading in _HEADINGS.items()},
 }
 
 
