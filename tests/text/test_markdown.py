@@ -133,8 +133,8 @@ def test_only_fences_of_the_given_languages_are_unwrapped():
 # -- prose -------------------------------------------------------------------------------------------------------------
 
 
-def prose(text, skip_asides=True):
-    return [text[start:end] for start, end in find_prose_blocks(text, skip_asides)]
+def prose(text):
+    return [text[start:end] for start, end in find_prose_blocks(text)]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_prose_blocks(text, blocks):
     ],
 )
 def test_what_cites_a_source_is_prose_wherever_it_stands(text):
-    assert any("Pigs fly over Vienna" in block for block in prose(text, skip_asides=False))
+    assert any("Pigs fly over Vienna" in block for block in prose(text))
 
 
 def test_code_and_comments_are_no_prose():
@@ -191,17 +191,16 @@ def test_what_a_report_says_about_itself_is_no_claim(heading):
     assert prose(f"Text.\n\n## {heading}\n\n- pigs over Vienna") == ["Text."]
 
 
-def test_sections_that_list_sources_are_left_out_on_request():
+def test_sections_that_list_sources_are_left_out():
     text = "One.\n\n## Sources\n\n[1] A book\n\n### Deeper\n\nTwo.\n\n## Notes\n\n"
     text += "Three.\n\n## See also\n\n[2] Another book\n\nSources\n---\nFour."
     assert prose(text) == ["One.", "Three."]
-    assert len(prose(text, skip_asides=False)) == 6
     assert list(iter_source_lines(text)) == ["[1] A book", "Two.", "Three.", "Four."]
 
 
 @given(st.text(alphabet="aB1 .,[]|>#-*`~=\n\r\t\u2028", max_size=120))
 def test_prose_blocks_are_in_order_and_do_not_overlap(text):
-    found = find_prose_blocks(text, skip_asides=False)
+    found = find_prose_blocks(text)
     assert all(0 <= start < end <= len(text) for start, end in found)
     assert all(left[1] <= right[0] for left, right in pairwise(found))
 

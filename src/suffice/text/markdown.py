@@ -136,11 +136,11 @@ _NON_CLAIM_HEADINGS = _SOURCE_LIST_HEADINGS | {
 _FENCE_LINE = re.compile(r"^[ \t>*+-]*(?:`{3}|~{3}).*", re.MULTILINE)
 
 
-def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
+def find_prose_blocks(markdown: str) -> list[Offsets]:
     """Return the offsets of the paragraphs, list items and table rows in reading order, without their markers.
 
-    Headings, code, comments and link definitions are no prose, but a heading that cites a source is. ``skip_asides`` leaves
-    out sections that state nothing, such as a list of sources; a text that should have no such section is read as a whole.
+    Headings, code, comments, link definitions and sections that state nothing, such as a list of sources, are no prose, but
+    a heading that cites a source is.
     """
     text = _mask_comments(markdown)
     document = _parse_blocks(text)
@@ -151,7 +151,7 @@ def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
         for number in range(block.first, block.last):
             start, line = document.starts[number], document.line(number)
             heading = _parse_heading(block, line)
-            if heading and skip_asides and (not aside or heading[0] <= aside):
+            if heading and (not aside or heading[0] <= aside):
                 aside = heading[0] if heading[1] in _NON_CLAIM_HEADINGS else 0
             is_prose = not (heading or aside) and _is_prose(block, line)
             is_row = block.kind in ("table_head", "table_row") or _TABLE_ROW.match(line) is not None
