@@ -22,7 +22,7 @@ from suffice.text.chunks import split_lines
         ("org", "* Storage\nIn =/var=.\n** Backups", ["# Storage", "In =/var=.", "## Backups"]),
         ("pod", "=head1 NAME\n\nstorage", ["# NAME", "", "storage"]),
         ("wiki", "== Backups ==\nAt night.", ["## Backups", "At night."]),
-        ("man", ".ie t foo\n.el bar\nText\\(bu\n", ["", "", "Text•"]),
+        ("man", '.TH TAR 1\n.SH "SEE ALSO"\n.B gzip', ["# TAR 1", "## SEE ALSO", ".B gzip"]),
     ],
 )
 def test_markup_ends_where_it_ends_and_moves_no_line(name: str, source: str, expected: list[str]) -> None:
@@ -46,10 +46,6 @@ PIECES = {
     "asciidoc": (
         '= A¦== B¦----¦====¦|===¦| a | b¦¦* a¦. b¦term::¦+¦[source,"a"]¦[verse]¦  code¦//// ¦{x}¦:x: y¦`a¦+++¦<<a,b>>¦'
         'NOTE: a¦link:a[b¦"`a¦&#10;¦__a¦((a¦include::a[]¦.Title¦````¦--¦[[a]]¦#a'
-    ),
-    "man": (
-        ".TH a 1¦.SH B¦.nf¦.fi¦.TP¦.IP a¦.RS¦.RE¦.TS¦.TE¦l l.¦.ie t a¦.el b¦.if n \\{¦.\\}¦.de x¦..¦\\fB¦\\N'10'¦"
-        '\\[u000A]¦\\[uD800]¦.Bl -tag¦.It a¦.El¦.Bd¦.Ed¦.B "a¦.ds x y¦\\*(x¦¦.Op Fl a¦.UR a'
     ),
 }
 

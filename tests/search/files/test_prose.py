@@ -133,34 +133,6 @@ def test_asciidoc_markup_becomes_light_markdown_line_by_line(source: str, expect
     assert read_whole(source, "a.adoc") == expected
 
 
-MAN = [
-    (".TH TAR 1 2020\n.SH NAME\ntar \\- an \\fBarchiver\\fR", "# tar(1)\n## NAME\ntar - an archiver"),
-    ('.TP\n.BR \\-q ", " \\-\\-quiet\nSay\n.I less .\n.PP\nText.', "\n- `-q`, `--quiet`:\nSay\nless .\n\nText."),
-    (".TP\nulimit -a\n.TP\nulimit -S\nLimits.", "\n\n\n- ulimit -a, ulimit -S:\nLimits."),
-    (".IP \\(bu 2\nOne\n.IP \\(bu\nTwo\n.IP name\nText.", "\n- One\n\n- Two\n- name:\nText."),
-    ("As here:\n.nf\nif x\n  \\-y\n.fi\nText.", "As here:\n```\nif x\n  -y\n```\nText."),
-    (".PP\n\\fIOnBoot=\\fR\n.RS 4\nWhen\\&.\n.RE\n.PP\nText.", "\n- `OnBoot=`:\n\nWhen.\n\n\nText."),
-    (
-        ".ie n \\{\\\n\\h'-04' 1.\\h'+01'\\c\n.\\}\n.el \\{\\\n.IP \" 1.\" 4.2\n.\\}\nText.\n.PP\nMore.",
-        "\n\n\n\n\n\n1. Text.\n\nMore.",
-    ),
-    (".de XX\nmacro\n..\n.if t \\{\\\n.B gone\n.\\}\n.ad l\nText\\(emhere.", "\n\n\n\n\n\n\nText—here."),
-    (
-        ".Bl -tag\n.It Fl o Ar file , Fl -out\nWrites\n.Pq see there\n.El",
-        "\n- `-o file`, `--out`:\nWrites\n(see there)",
-    ),
-]
-
-
-@pytest.mark.parametrize(("source", "expected"), MAN)
-def test_a_manual_page_becomes_light_markdown_line_by_line(source: str, expected: str) -> None:
-    head = ".TH X 1\n.SH Y\n"
-    if source.startswith(".TH"):
-        assert read_whole(source, "x.1") == expected
-    else:
-        assert read_whole(head + source, "x.1") == "# x(1)\n## Y\n" + expected
-
-
 def test_a_configuration_file_is_code_below_its_keys() -> None:
     rows = "".join(f"  option_{n}: value {n}  # {BODY[:40]}\n" for n in range(30))
     yaml = read_text(f"server:\n{rows}database:\n  pool:\n{rows.replace('  option', '    option')}", "a.yaml")
