@@ -194,7 +194,7 @@ async def prepare_run(
     names = [one.skill.name for one in active]
     make_model = await _choose_model_factory(options.model, config, notify, names)
     bounds = settings.merge_bounds(config.bounds, options.bounds)
-    images = find_images(task, Path.cwd(), offline=config.offline) if options.pictures else ()
+    images = find_images(task, Path.cwd()) if options.pictures else ()
     skills = _make_active_skills(active, options, config)
     scope = replace(options.scope, alpha=preset.alpha if options.alpha is None else options.alpha)
     if scope.web and not scope.providers:

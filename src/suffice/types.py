@@ -127,12 +127,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image that a task refers to: a file with its bytes and their SHA-256, or a web address without them."""
+    """An image that a task refers to: a file with its bytes and their SHA-256."""
 
     name: str
     media_type: str
-    digest: str = ""
-    data: bytes = field(default=b"", repr=False)
+    digest: str
+    data: bytes = field(repr=False)
 
     def __str__(self) -> str:
         return self.name

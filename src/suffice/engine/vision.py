@@ -1,7 +1,7 @@
 """Images that a task refers to: find them in its text, read them, and have the model describe them as evidence.
 
-A task refers to an image by the name of an existing file, by a path, or by a web address. A name in backticks is only a name
-(``Where is `logo.png` used?``), and so is a bare name of a file that does not exist.
+A task refers to an image by the name of an existing file or by a path. A name in backticks is only a name (``Where is
+`logo.png` used?``), and so is a web address and a bare name of a file that does not exist.
 """
 
 import hashlib
@@ -21,8 +21,7 @@ MAX_IMAGE_BYTES = 5_000_000  # The limit of the strictest provider.
 _EXTENSION = r"\.(?:png|jpe?g|gif|bmp|webp)"
 _IMAGE_REFERENCE = re.compile(
     rf"""`[^`]*`  # a name in backticks
-    |(?P<address>https?://[^\s"'<>`]+?{_EXTENSION}(?:\?[^\s"'<>`]*)?(?![\w/]))
-    |https?://\S+  # any other address
+    |https?://\S+
     |"(?P<double>[^"\n]+{_EXTENSION})" | '(?P<single>[^'\n]+{_EXTENSION})'
     |(?P<word>[^\s"'<>`()\[\],;]++)  # possessive: with the ending in this pattern, a long word would take quadratic time
     """,
@@ -38,17 +37,11 @@ _MEDIA_TYPES = {
 }
 
 
-def find_images(task: str, folder: Path, *, offline: bool) -> tuple[Image, ...]:
+def find_images(task: str, folder: Path) -> tuple[Image, ...]:
     """Return the images that the task refers to, each once; raise ``InputError`` for one that cannot be read."""
     found: dict[str, Image] = {}
     for match in _IMAGE_REFERENCE.finditer(task):
-        if address := match["address"]:
-            if offline:
-                raise InputError(
-                    f"SUFFICE_OFFLINE is set, so {address} cannot be fetched; save the image and name its file"
-                )
-            found[address] = Image(address, _guess_media_type(address))
-        elif name := match["double"] or match["single"] or _image_in_word(match["word"] or ""):
+        if name := match["double"] or match["single"] or _image_in_word(match["word"] or ""):
             path = folder / os.path.expanduser(name)
             if os.path.isfile(path):  # Unlike Path.is_file, it does not raise for an impossible name.
                 found[name] = _read_image(name, path)
@@ -81,12 +74,6 @@ def _read_image(name: str, path: Path) -> Image:
     if media_type is None:
         raise InputError(f"{name} is not a PNG, JPEG, GIF, BMP or WebP image")
     return Image(name, media_type, hashlib.sha256(data).hexdigest(), data)
-
-
-def _guess_media_type(address: str) -> str:
-    extension = re.search(_EXTENSION, address, re.IGNORECASE)
-    assert extension is not None, "the address matched a pattern that ends with the extension"
-    return f"image/{extension[0][1:].lower().replace('jpg', 'jpeg')}"
 
 
 async def describe_images(run: RunState, images: Sequence[Image]) -> None:

@@ -148,7 +148,7 @@ def test_the_second_request_says_what_was_wrong() -> None:
 
 
 def test_the_second_request_includes_the_image() -> None:
-    picture = Image("sign.png", "image/png", data=b"a sign")
+    picture = Image("sign.png", "image/png", "digest", b"a sign")
     reply, requests = ask([Say(None), "It reads 1890."], DescribeImage("When was it opened?", picture))
     assert reply.answer.text == "It reads 1890."
     for request in requests:
@@ -164,7 +164,7 @@ def test_the_complete_part_of_a_truncated_response_is_used() -> None:
 
 
 def test_an_endless_text_is_cut_off_at_a_sentence() -> None:
-    prompt = DescribeImage("When was it opened?", Image("sign.png", "image/png", data=b"a sign"))
+    prompt = DescribeImage("When was it opened?", Image("sign.png", "image/png", "digest", b"a sign"))
     reply, requests = ask(["It reads 1890. " * 70_000], prompt)
     assert 90_000 < len(reply.answer.text) < 110_000
     assert reply.answer.text.endswith("It reads 1890.")

@@ -8,10 +8,9 @@ import msgspec
 
 from suffice.prompts.base import Prompt
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Image
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage, UserContent
+    from pydantic_ai.messages import ModelMessage
 
 _RETRY_INSTRUCTIONS = {
     "json": "Answer again, with the JSON object alone: no other words, no code fence, every bracket closed.",
@@ -70,19 +69,10 @@ def _truncate_to_tokens(text: str, tokens: int) -> str:
 
 def build_message(prompt: Prompt[Any], text: str) -> "ModelMessage":
     """Return the message of a request; ``text`` is the rendered prompt."""
-    from pydantic_ai.messages import ModelRequest, UserPromptPart
+    from pydantic_ai.messages import BinaryContent, ModelRequest, UserPromptPart
 
-    content = [text, *map(_image_content, prompt.images)] if prompt.images else text
-    return ModelRequest(parts=[UserPromptPart(content)])
-
-
-def _image_content(image: Image) -> "UserContent":
-    """Return a file as its bytes, and an address as itself: the provider fetches it, this program does not."""
-    from pydantic_ai.messages import BinaryContent, ImageUrl
-
-    if image.data:
-        return BinaryContent(image.data, media_type=image.media_type)
-    return ImageUrl(image.name, media_type=image.media_type)
+    images = [BinaryContent(image.data, media_type=image.media_type) for image in prompt.images]
+    return ModelRequest(parts=[UserPromptPart([text, *images] if images else text)])
 
 
 @cache
