@@ -1,11 +1,9 @@
 """Search in an index that Elasticsearch or OpenSearch already holds, through its HTTP API.
 
-    elasticsearch://USER:PASSWORD@HOST:9200/INDEX?text=body&title=headline&url=link&vector=embedding
+    elasticsearch://USER:PASSWORD@HOST:9200/INDEX?text=body&title=headline&url=link
 
-The parameters say which field is what. Candidates are the best by the engine's own
-BM25 and, if ``vector`` is named, its nearest vectors. They are ranked like the passages of the local index
-(``corpus.ranking``): their vectors are made here, and only for the best of them. The query's vector comes from the configured
-embedder, which must be the one of the index, or from a model that runs in the engine (``model=ID``).
+The parameters say which field is what. Candidates are the best by the engine's own BM25. They are ranked like the passages of
+the local index (``corpus.ranking``): their vectors are made here, and only for the best of them.
 """
 
 import asyncio
@@ -33,8 +31,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_FIELDS = ("text", "title", "url", "page", "vector")
-_PARAMETERS = (*_FIELDS, "model", "scheme", "api_key")
+_FIELDS = ("text", "title", "url", "page")
+_PARAMETERS = (*_FIELDS, "scheme", "api_key")
 # Of a long document, the parts with the most of the query's words become passages.
 _PARTS_PER_DOCUMENT = 2
 _MAX_DOCUMENT_CHARS = 200_000
@@ -51,7 +49,6 @@ class ElasticIndex:
     fields: Mapping[str, str]
     text: str
     """The address without secrets, for messages."""
-    model: str | None = None
     authorization: str = ""
     key_setting: str = ""
 
@@ -62,7 +59,7 @@ class ElasticIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """A document that the engine found, and its BM25 score; 0 if only its vector was near."""
+    """A document that the engine found, and its BM25 score."""
 
     id: str
     source: Mapping[str, Any]
@@ -94,7 +91,6 @@ def parse_elastic(text: str, environment: Mapping[str, str]) -> ElasticIndex:
         path[0],
         fields,
         shown,
-        parameters.get("model"),
         authorization,
         "" if user_info else key_setting,
     )
@@ -112,15 +108,6 @@ async def open_elastic(
             some = ", ".join(sorted(known)[:10]) or "none"
             raise InputError(
                 f"The index {index.text} has no field {field!r} for {name}; it has: {some}; name the field with ?{name}=FIELD"
-            )
-    vector = index.fields.get("vector")
-    if vector is not None and alpha < 1 and index.model is None:
-        dimension = known[vector].get("dims") or known[vector].get("dimension")
-        if dimension is not None and dimension != vectors.embedder.dimension:
-            raise InputError(
-                f"The field {vector!r} of {index.text} has {dimension} dimensions, but {vectors.embedder.name} makes "
-                f"{vectors.embedder.dimension}; set SUFFICE_EMBEDDINGS to the model of the index, name a model of the "
-                "engine with ?model=ID, or leave out vector="
             )
     return ElasticSearch(index, alpha, vectors)
 
@@ -145,52 +132,21 @@ class ElasticSearch:
             raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
 
     async def _search(self, text: str, k: int) -> list[Passage]:
-        limit = max(MAX_CANDIDATES, k)
-        bodies = []
-        if self._alpha > 0 or "vector" not in self._index.fields:
-            bodies.append(self._build_word_query(text, limit))
-        if self._alpha < 1 and "vector" in self._index.fields:
-            bodies.append(await asyncio.to_thread(self._build_vector_query, text, limit))
-        answers = await asyncio.gather(*(self._fetch(body) for body in bodies))
-        hits: dict[str, _Hit] = {}
-        for body, answer in zip(bodies, answers, strict=True):
-            for hit in answer:
-                score = hit.score if "multi_match" in body.get("query", {}) else 0.0
-                hits.setdefault(hit.id, _Hit(hit.id, hit.source, score))
-        return await asyncio.to_thread(self._rank, text, list(hits.values()), k)
-
-    def _build_word_query(self, text: str, limit: int) -> dict[str, Any]:
         fields = [self._index.fields[name] for name in ("text", "title") if name in self._index.fields]
-        return {
-            "size": limit,
-            "_source": self._list_source(),
+        body = {
+            "size": max(MAX_CANDIDATES, k),
+            "_source": list(self._index.fields.values()),
             "query": {"multi_match": {"query": text, "fields": fields}},
         }
-
-    def _build_vector_query(self, text: str, limit: int) -> dict[str, Any]:
-        field, model = self._index.fields["vector"], self._index.model
-        body: dict[str, Any] = {"size": limit, "_source": self._list_source()}
-        vector = None if model else [round(value, 6) for value in self._vectors.embed([text])[0].tolist()]
-        if self._index.engine == "opensearch":
-            inside = {"query_text": text, "model_id": model, "k": limit} if model else {"vector": vector, "k": limit}
-            return {**body, "query": {"neural" if model else "knn": {field: inside}}}
-        knn = {"field": field, "k": limit, "num_candidates": 2 * limit}
-        builder = {"text_embedding": {"model_id": model, "model_text": text}}
-        return {**body, "knn": {**knn, **({"query_vector_builder": builder} if model else {"query_vector": vector})}}
-
-    def _list_source(self) -> list[str]:
-        return [field for name, field in self._index.fields.items() if name != "vector"]
-
-    async def _fetch(self, body: Mapping[str, Any]) -> list[_Hit]:
-        request = _make_request(self._index, "_search", body)
-        return await fetch_json(
+        hits = await fetch_json(
             self._index.service,
-            request,
+            _make_request(self._index, "_search", body),
             lambda answer: [
                 _Hit(str(hit["_id"]), hit.get("_source") or {}, float(hit.get("_score") or 0.0))
                 for hit in answer["hits"]["hits"]
             ],
         )
+        return await asyncio.to_thread(self._rank, text, hits, k)
 
     def _rank(self, text: str, hits: Sequence[_Hit], k: int) -> list[Passage]:
         best = max((hit.score for hit in hits), default=0.0) or 1.0
