@@ -24,7 +24,7 @@ ALLOWED = {
     "suffice.search.files.code._KEY": IN_CHILD,
     "suffice.search.files.markdown._TAG": IN_CHILD,
     "suffice.search.files.markdown._INLINE": IN_CHILD,
-    "suffice.search.files.markup._ASCIIDOC.lines": IN_CHILD,
+    "suffice.search.files.markup._LINE": IN_CHILD,
     "suffice.search.files.markup._LOOKS_LIKE_ASCIIDOC": IN_CHILD,
     "suffice.search.files.read._JSONL_RECORD": IN_CHILD,
     "suffice.text.descriptions._PATTERNS": SHORT,
