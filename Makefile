@@ -78,7 +78,8 @@ endif
 serve: $(READY) ## Start the service on this machine, over part of the standard library or DOCS=path.
 	$(BIN)/suffice serve --docs "$(or $(DOCS),$(STDLIB)/json)"
 
-reliability: $(READY) ## Long tests: kill -9 at every step, attacks, requests of every shape, leaks, installing, load, a soak.
+reliability: $(READY) ## Long tests: many examples of each property, kill -9 at every step, attacks, requests of every shape, leaks, installing, load, a soak.
+	$(BIN)/python -m pytest -n 2 --dist loadfile --hypothesis-profile thorough $$(grep -rl --include='test_*.py' '@given' tests)
 	cd tests && ../$(BIN)/python -W ignore -m reliability.crashes --write ../docs/reliability.md
 	cd tests && ../$(BIN)/python -W ignore -m reliability.shapes
 	cd tests && ../$(BIN)/python -W ignore -m reliability.fixes

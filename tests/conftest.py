@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 _SOURCE = str(Path(__file__).parents[1] / "src")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_SOURCE, os.environ.get("PYTHONPATH"))))
 
-hypothesis.settings.register_profile("busy", deadline=None)  # A busy machine must not fail a test.
-hypothesis.settings.load_profile("busy")
+# A busy machine must not fail a test. `make reliability` tries ten times as many examples.
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=300)
+hypothesis.settings.load_profile("quick")
 
 _MODEL_VARIABLES = (
     "OPENAI_",

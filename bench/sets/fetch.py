@@ -112,7 +112,9 @@ def man_to_text(text):
         text = re.sub(r"(?ms)^(\.TH [^\n]*\n).*?^(?=\.SH)", r"\1", text)  # its own macros
         text = re.sub(r"(?ms)^\.ie n \\\{\\\n\\h'-\d+' ?(\S+?)\\h.*?^\.el .*?^\.\\\}\n", r"\1 ", text)  # list items
         text = re.sub(r'(?m)^\.URL "(.*?)" "(.*?)" "(.*?)"', lambda m: (m[2] or m[1]) + m[3], text)
-        text = text.replace("\\f(CR", "\\fR").replace("\\(rs", "\\e").replace(" \\c\n", "\n").replace("\\fP]", "\\fP\\&]")
+        text = (
+            text.replace("\\f(CR", "\\fR").replace("\\(rs", "\\e").replace(" \\c\n", "\n").replace("\\fP]", "\\fP\\&]")
+        )
     out, para, depth, nofill = [], [], 0, False
 
     def flush():

@@ -1,6 +1,6 @@
 """Fit the weights of the extractive model: ``python -m training.extractive.fit --found FILE [--write]``.
 
-    pip download --no-deps --no-binary :all: starlette urllib3 werkzeug requests uvicorn structlog supervisor beets \
+    pip download --no-deps --no-binary :all: starlette urllib3 werkzeug requests uvicorn supervisor beets \
         apscheduler falcon jupyterhub roundup luigi paramiko
     python -m training.extractive.questions *.tar.gz --out DOCS
     python -m training.extractive.fit search --found FILE --docs DOCS/questions.jsonl --data DATA

@@ -1,11 +1,11 @@
 """Export trained weights as an int8 ONNX file, fit its temperatures on the development part and record where it comes from.
 
-    python training/reader/export.py --size small --weights build/small --start build/gpu/start --held build/gpu/held.jsonl.xz --out build/model
+    python training/reader/export.py --job answers --weights build/small --held build/gpu/held.jsonl.xz --out build/model
 
-With ``--start`` the weights are the mean of the trained ones and those that the training started from. Inputs: ``input_ids``,
-``attention_mask``, ``token_type_ids``. Outputs: ``claims`` (supported, contradicted, not enough), ``answerable`` and ``ends`` (first
-and last token of the answer), all logits. The temperature of claims is fitted on sources that were not trained on, because on the
-others a reader is surer than it should be.
+It writes ``JOB.onnx`` and its record in ``provenance.json``. With ``--start`` the weights are the mean of the trained ones and those
+that the training started from. Inputs: ``input_ids``, ``attention_mask``, ``token_type_ids``. Outputs: ``claims`` (supported,
+contradicted, not enough), ``answerable`` and ``ends`` (first and last token of the answer), all logits; a job uses its own. The
+temperature of claims is fitted on sources that were not trained on, because on the others a reader is surer than it should be.
 """
 
 import argparse
@@ -21,10 +21,11 @@ from model import OUTPUTS, load
 
 from examples import LABELS
 from suffice.models.reader import ReaderModel
+from suffice.models.reader.model import JOBS
 
 NAMES = ["input_ids", "attention_mask", "token_type_ids"]
 START = {
-    "small": "suffice-reader-1, which started from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
+    "small": "the reader that ships, which started from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
     "large": "sentence-transformers/all-mpnet-base-v2 (Apache-2.0)",
 }
 
@@ -34,8 +35,8 @@ def export(size: str, weights: list[Path], start: list[Path], out: Path) -> None
     import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    plain = out / "float.onnx"
-    out.mkdir(parents=True, exist_ok=True)
+    plain = out.with_suffix(".float.onnx")
+    out.parent.mkdir(parents=True, exist_ok=True)
     axes = {name: {0: "pairs", 1: "tokens"} for name in [*NAMES, "ends"]} | {
         name: {0: "pairs"} for name in OUTPUTS if name != "ends"
     }
@@ -45,7 +46,7 @@ def export(size: str, weights: list[Path], start: list[Path], out: Path) -> None
         before = load(size, start).state_dict()
         model.load_state_dict({name: (value + before[name]) / 2 for name, value in model.state_dict().items()})
     torch.onnx.export(model, pair, str(plain), input_names=NAMES, output_names=list(OUTPUTS), dynamic_axes=axes, opset_version=17, dynamo=False)  # fmt: skip
-    quantize_dynamic(str(plain), str(out / "model.onnx"), weight_type=QuantType.QInt8, per_channel=True)
+    quantize_dynamic(str(plain), str(out), weight_type=QuantType.QInt8, per_channel=True)
     plain.unlink()
 
 
@@ -74,62 +75,65 @@ def fit_temperature(loss, logits: numpy.ndarray, labels: numpy.ndarray) -> float
     return round(float(min(choices, key=lambda value: loss(logits / value, labels))), 2)
 
 
-def record(folder: Path, given: dict) -> None:
-    digest = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
-    (folder / "provenance.json").write_text(json.dumps(given | {"sha256": digest}, indent=1) + "\n")
+def record(folder: Path, job: str, given: dict) -> None:
+    """Write the record of a job's model, beside that of the other job if there is one."""
+    path = folder / "provenance.json"
+    records = json.loads(path.read_text()) if path.exists() else {}
+    digest = hashlib.sha256((folder / f"{job}.onnx").read_bytes()).hexdigest()
+    path.write_text(json.dumps(records | {job: given | {"sha256": digest}}, indent=1) + "\n")
+
+
+def read_claims(folder: Path, rows: list[dict]) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Return the log probabilities of claims of sources that were not trained on, and their labels."""
+    judged = ReaderModel(folder).judge([(row["claim"], row["passage"]) for row in rows])
+    return numpy.log(judged + 1e-9), numpy.array([LABELS[row["label"]] for row in rows])
+
+
+def read_answers(folder: Path, pairs: list[tuple[str, str, bool]]) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Return the log-odds that a passage answers a question, and whether it does."""
+    reader = ReaderModel(folder)
+    found = numpy.array([reader.read(question, [passage])[0].probability for question, passage, _ in pairs])
+    return numpy.log(found + 1e-9) - numpy.log(1 - found + 1e-9), numpy.array([int(true) for *_, true in pairs])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--size", choices=("small", "large"), required=True)
+    parser.add_argument("--job", choices=JOBS, required=True, help="what the weights are for")
+    parser.add_argument("--size", choices=("small", "large"), default="small")
     parser.add_argument("--weights", type=Path, required=True, help="folder that train.py wrote")
     parser.add_argument("--start", type=Path, help="folder with the start weights of pack.py: take the mean of both")
     parser.add_argument("--held", type=Path, required=True, help="held.jsonl.xz of prepare.py")
-    parser.add_argument(
-        "--rows", type=int, default=600, help="development rows that each temperature is fitted on, at most"
-    )
+    parser.add_argument("--rows", type=int, default=600, help="development rows for the temperature, at most")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     stored = f"{given.size}{16 if given.size == 'small' else 8}"
     start = sorted(given.start.rglob(f"{given.size}.[0-9]*")) if given.start else []
-    export(given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), start, given.out)
-    record(given.out, {"temperatures": {"claims": 1.0, "answerable": 1.0}})
-    reader = ReaderModel(given.out)
+    export(given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), start, given.out / f"{given.job}.onnx")
+    record(given.out, given.job, {"temperature": 1.0})
     claims, questions = load_held(given.held)
-    claims = [row for row in claims if row["source"] in HELD_BACK][: given.rows]
-    judged = numpy.log(reader.judge([(row["claim"], row["passage"]) for row in claims]) + 1e-9)
-    labels = numpy.array([LABELS[row["label"]] for row in claims])
-    pairs = [(row["question"], row["passage"], row["kind"] == "wh") for row in questions if row["kind"] != "relevant"]
-    pairs += [(row["question"], other, False) for row in questions for other in row["others"][:1]]
-    pairs = pairs[:: max(1, len(pairs) // given.rows)]
-    answers = numpy.array([reader.read(question, [passage])[0].probability for question, passage, _ in pairs])
-    answerable = numpy.array([int(true) for *_, true in pairs])
-    logits = numpy.log(answers + 1e-9) - numpy.log(1 - answers + 1e-9)
-    temperatures = {
-        "claims": fit_temperature(claim_loss, judged, labels),
-        "answerable": fit_temperature(answer_loss, logits, answerable),
-    }
-    summary = (
-        json.loads((given.weights / "summary.json").read_text()) if (given.weights / "summary.json").exists() else {}
-    )
-    development = {name: value["all"] for name, value in summary.get("development", {}).items()}
+    if given.job == "claims":
+        rows: list = [row for row in claims if row["source"] in HELD_BACK][: given.rows]
+        loss, (logits, labels) = claim_loss, read_claims(given.out, rows)
+    else:
+        rows = [
+            (row["question"], row["passage"], row["kind"] == "wh") for row in questions if row["kind"] != "relevant"
+        ]
+        rows += [(row["question"], other, False) for row in questions for other in row["others"][:1]]
+        rows = rows[:: max(1, len(rows) // given.rows)]
+        loss, (logits, labels) = answer_loss, read_answers(given.out, rows)
+    temperature = fit_temperature(loss, logits, labels)
+    path = given.weights / "summary.json"
+    summary = json.loads(path.read_text()) if path.exists() else {}
     provenance = {
-        "model": ReaderModel.name,
         "start_weights": START[given.size],
         "weights": "mean of the trained weights and those that they started from" if start else "trained",
         "recipe": "training/reader",
-        "temperatures": temperatures,
+        "temperature": temperature,
         "training": {name: summary.get(name) for name in ("steps", "drawn", "seconds")},
-        "development": development,
-        "export": {
-            "rows": {"claims": len(claims), "questions": len(pairs)},
-            "claims_loss": [round(claim_loss(judged / value, labels), 4) for value in (1, temperatures["claims"])],
-            "answerable_loss": [
-                round(answer_loss(logits / value, answerable), 4) for value in (1, temperatures["answerable"])
-            ],
-        },
+        "development": {name: value["all"] for name, value in summary.get("development", {}).items()},
+        "export": {"rows": len(rows), "loss": [round(loss(logits / value, labels), 4) for value in (1, temperature)]},
     }
-    record(given.out, provenance)
+    record(given.out, given.job, provenance)
     print(json.dumps(provenance, indent=1))
 
 

@@ -1,8 +1,8 @@
 """The model that reads a passage with a claim or a question in mind. It needs no network and no key.
 
-Two cross-encoders of 22 million parameters each (int8, ONNX): ``claims`` judges what a passage says of a claim, ``answers`` whether
-it answers a question, and where. They were trained on English; ``training/reader`` holds their recipe and their model card.
-They know nothing of figures beyond their letters: rules check those.
+Two cross-encoders of 22 million parameters each (int8, ONNX): ``claims`` judges what a passage says of a claim, ``answers``
+whether it answers a question, and where. They were trained on English; ``training/reader`` holds their recipe and their model
+card. They know nothing of figures beyond their letters: rules check those.
 """
 
 import json
