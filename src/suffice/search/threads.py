@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class WorkCancelled(Exception):
-    """Ends the work in the thread when its caller was cancelled; nobody awaits the result by then."""
+    """Ends the work in the thread when its caller was cancelled; the result is not needed any more."""
 
 
 async def run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
