@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""fetch.py FOLDER [NAME ...]
+"""fetch.py FOLDER [NAME ...] [--list FILE]
 
-Downloads the documentation named in corpora.json (pinned versions, by package
-name, through pip, apt-get and npm) and unpacks the documents into FOLDER/NAME.
+Downloads the documentation named in corpora.json, or in another such FILE (pinned
+versions, by package name, through pip, apt-get and npm), and unpacks the documents
+into FOLDER/NAME.
 Only text is kept: no images, themes or code. Manual pages become plain text
 (one .txt each); reStructuredText fragments X.rst.inc become X.inc.rst.
 """
 
+import argparse
 import gzip
 import json
 import os
@@ -173,10 +175,13 @@ def man_to_text(text):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    folder, names = Path(sys.argv[1]).resolve(), set(sys.argv[2:])
-    for c in json.loads((HERE / "corpora.json").read_text()):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--list", type=Path, default=HERE / "corpora.json", metavar="FILE")
+    given = parser.parse_args()
+    folder, names = given.folder.resolve(), set(given.names)
+    for c in json.loads(given.list.read_text()):
         if names and c["name"] not in names:
             continue
         to, count = folder / c["name"], 0

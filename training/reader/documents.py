@@ -16,9 +16,13 @@ from typing import NamedTuple
 
 EXCLUDED = frozenset(
     """celery pytest click jinja2 django sqlalchemy ansible ansible-core git postgresql sqlite bash debian-policy kernel flask httpx
-    marshmallow tornado pillow sphinx nano pydantic aiohttp aptitude trio attrs scrapy borgbackup zulip home-assistant homeassistant mercurial nginx openssh tmux rsync""".split()
+    marshmallow tornado pillow sphinx nano pydantic aiohttp aptitude trio attrs scrapy borgbackup zulip home-assistant homeassistant mercurial nginx openssh tmux rsync
+    chrony fastify postfix crawl coverage debian-faq""".split()
 )
-TEST_PACKAGES = frozenset("gunicorn luigi paramiko beets roundup supervisor falcon".split())
+TEST_PACKAGES = frozenset(
+    """gunicorn luigi paramiko beets roundup supervisor falcon
+    weechat restic sudo wesnoth pino gnucash haproxy keepalived""".split()
+)
 DEV_PACKAGES = frozenset("apscheduler jupyterhub werkzeug".split())
 DOCS = re.compile(r"(?:^|/)(?:docs?|documentation|manual|guide|doc-src|user_guide|content)/", re.I)
 SKIPPED = re.compile(

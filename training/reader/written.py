@@ -1,7 +1,8 @@
 """Examples that were written for the reader: ``written_claims.jsonl.gz`` and ``written_questions.jsonl.gz``.
 
 The passages of some claims and of all questions are named by the SHA-256 of their text; they are found again among the claims
-of ``prepare.py`` and in the documentation of source distributions, as the product reads and cuts it.
+of ``prepare.py`` and in the documentation of packages, as the product reads and cuts it: of source distributions, and of the
+folders that ``bench/sets/fetch.py`` makes of ``corpora.json``.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ from suffice.types import Passage
 
 HERE = Path(__file__).parent
 HELD = 8  # One of so many passages of claims is kept for the development part.
-NEAR = 10
+NEAR = 16
 
 
 def digest(text: str) -> str:
@@ -57,8 +58,7 @@ def list_questions(packages: Path) -> Iterator[tuple[str, str, str, str, list[st
     """Yield question, passage, part, answer and passages that do not answer, nearest by words and by meaning."""
     rows = read_rows("written_questions.jsonl.gz")
     for package in dict.fromkeys(row["package"] for row in rows):
-        [archive] = packages.glob(f"{package}-[0-9]*.tar.gz")
-        passages = read_passages(archive)
+        passages = read_passages(packages, package)
         texts = [f"{passage.title}\n{passage.text}" for passage in passages]
         places = {(passage.title, digest(passage.text)): place for place, passage in enumerate(passages)}
         asked = [row for row in rows if row["package"] == package and (row["title"], row["sha256"]) in places]
@@ -73,21 +73,25 @@ def list_questions(packages: Path) -> Iterator[tuple[str, str, str, str, list[st
             yield row["question"], texts[own], part, answer, lacking[: NEAR - 1]
 
 
-def read_passages(archive: Path) -> list[Passage]:
-    """Return the passages of the documentation in a source distribution."""
+def read_passages(packages: Path, package: str) -> list[Passage]:
+    """Return the passages of a package's documentation: of its folder, or of its source distribution."""
+    if (packages / package).is_dir():
+        return asyncio.run(list_passages(packages / package))
+    [archive] = packages.glob(f"{package}-[0-9]*.tar.gz")
     with tempfile.TemporaryDirectory() as folder, tarfile.open(archive) as opened:
         for member in opened:
             inner = member.name.partition("/")[2]
             if member.isfile() and inner.endswith((".rst", ".md", ".txt")) and is_guide(inner):
-                path = Path(folder, "docs", inner)
+                path = Path(folder, inner)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(opened.extractfile(member).read())  # type: ignore[union-attr]
+        return asyncio.run(list_passages(Path(folder)))
 
-        async def read() -> list[Passage]:
-            search = await CorpusSearch.open([Path(folder, "docs")], cache_dir=Path(folder, "cache"))
-            return list(await search.list_passages(100_000))
 
-        return asyncio.run(read())
+async def list_passages(folder: Path) -> list[Passage]:
+    with tempfile.TemporaryDirectory() as cache:
+        search = await CorpusSearch.open([folder], cache_dir=Path(cache))
+        return list(await search.list_passages(100_000) or [])
 
 
 def is_guide(path: str) -> bool:
