@@ -79,6 +79,20 @@ def test_timeline_is_in_order(docs: Path) -> None:
     assert_supported(report)
 
 
+def test_timeline_says_that_the_sources_have_no_dates(tmp_path: Path) -> None:
+    (tmp_path / "canal.md").write_text(
+        "# Tarn canal\n\nThe Tarn canal was dug by prisoners of war. It has 1024 rings.\n"
+    )
+    (tmp_path / "mill.md").write_text("# Harrow mill\n\nThe mill was built in 1802.\n")
+    report = ask("/timeline Tarn canal", tmp_path)
+    assert report.metadata["timeline"] == []
+    assert "there is no timeline" in render_markdown(report)
+    assert "prisoners of war" in report.final_answer
+    assert "1802" not in report.final_answer
+    (tmp_path / "canal.md").write_text("# Tarn canal\n\nIt opened in 1797. Prisoners of war dug it.\n")
+    assert [row["date"] for row in ask("/timeline Tarn canal", tmp_path).metadata["timeline"]] == ["1797"]
+
+
 @pytest.mark.parametrize(
     ("text", "date"),
     [
@@ -86,6 +100,9 @@ def test_timeline_is_in_order(docs: Path) -> None:
         ("It came on the 3rd of May, 1998.", "1998-05-03"),
         ("It came on Sept. 4, 2001.", "2001-09-04"),
         ("It needs 2048 bytes of 1024 pages.", "None"),
+        ("It was dug between 1791 and 1797.", "1791"),
+        ("Bought in March 1843, it was sold on 3 May 1851.", "1843-03"),
+        ("On 12/07/1952 the last barge passed.", "1952"),
     ],
 )
 def test_dates(text: str, date: str) -> None:

@@ -12,7 +12,7 @@ from suffice.claims.verify import Checked
 from suffice.errors import InputError
 from suffice.models.embeddings import embed_static
 from suffice.report.findings import find_findings
-from suffice.skills.hooks import SkillCode, SkillContext, add_section, cite_words, escape_cell, make_answer
+from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, cite_words, escape_cell, make_answer
 from suffice.text.entities import content_stems, stem_words
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.types import Passage, Query
@@ -99,7 +99,7 @@ class CompareSkill(SkillCode):
             "cells": {f"{one} / {other}": text.text for (one, other), text in statements.items()},
         }
         if not statements:
-            return written
+            return add_notice(written, "no_cells")
         section = "### Comparison\n\n" + _render_table(comparison.alternatives, criteria, statements)
         if context.has_language_model:
             return add_section(written, section, verdicts)

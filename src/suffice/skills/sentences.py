@@ -12,7 +12,7 @@ from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.sentences import docstring_sentences, split_sentences
 from suffice.types import Passage
 
-MIN_WORDS = 5  # A shorter sentence is a heading, a caption or a fragment.
+MIN_WORDS = 3  # A shorter sentence is a heading, a caption or a fragment.
 MAX_CHARS = 400  # A longer one is a list or a table that lost its layout.
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # A message of a chat begins with its time in brackets.
