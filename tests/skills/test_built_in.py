@@ -40,8 +40,8 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def ask(question: str, docs: Path | None, **options: Any) -> Report:
-    return asyncio.run(research(question, docs=docs, alpha=1.0 if docs else None, **options))
+def ask(question: str, docs: Path | None, alpha: float | None = 1.0, **options: Any) -> Report:
+    return asyncio.run(research(question, docs=docs, alpha=alpha if docs else None, **options))
 
 
 def names(report: Report) -> list[str]:
@@ -131,7 +131,7 @@ def test_compare_fills_cells_from_findings_about_each_thing(tmp_path: Path) -> N
     }
     for title, text in texts.items():
         (tmp_path / f"{title}.md").write_text(f"# {title}\n{' '.join(text.split())}\n")
-    report = ask("/compare Danube vs Rhine vs Volga by length, where it begins and cities", tmp_path)
+    report = ask("/compare Danube vs Rhine vs Volga by length, where it begins and cities", tmp_path, alpha=None)
     cells = report.metadata["comparison"]["cells"]
     for cell, words in {
         "Danube / length": "2,850 kilometres",
@@ -145,6 +145,51 @@ def test_compare_fills_cells_from_findings_about_each_thing(tmp_path: Path) -> N
     assert not {"Volga / where it begins", "Volga / cities"} & cells.keys(), "the sources do not say"
     assert report.usage.searches <= 10, "one query for each thing, not for each cell"
     assert_supported(report)
+
+
+@pytest.mark.parametrize(
+    ("folder", "task", "expected"),
+    [
+        (
+            "papers",
+            "meadows vs verges vs allotments by mowing, species and limits",
+            {
+                "meadows": ("Meadows first mown after 1 July", "61 % more species", "All meadows lay below 400 m"),
+                "verges": ("mown once a year", "34 species", "Verges beside crossroads were left out"),
+                "allotments": ("Mowing had no measurable effect", "97 species", "Only allotments with water"),
+            },
+        ),
+        (
+            "contracts",
+            "hosting vs lease vs cleaning by notice period, price and liability",
+            {
+                "hosting": ("notice period of three months", "480 EUR", ""),
+                "lease": ("nine months before", None, ""),
+                "cleaning": ("notice period of four weeks", "690 EUR", ""),
+            },
+        ),
+        (
+            "energy",
+            "heat pump vs LED lighting vs window glazing by cost, saving and noise",
+            {
+                "heat pump": ("21,800 EUR", "saves 1,300 EUR", "neighb"),
+                "LED lighting": ("3,700 EUR", "saves 1,480 EUR", ""),
+                "window glazing": ("5,400 EUR", "saves 1,150 EUR", ""),
+            },
+        ),
+    ],
+)
+def test_compare_reads_inflected_words_and_headings(
+    folder: str, task: str, expected: dict[str, tuple[str | None, ...]]
+) -> None:
+    documents = Path(__file__).parents[2] / "examples" / "documents" / folder
+    report = ask(f"/compare {task}", documents, alpha=None)
+    cells = report.metadata["comparison"]["cells"]
+    for alternative, row in expected.items():
+        for criterion, words in zip(report.metadata["comparison"]["criteria"], row, strict=True):
+            if words is not None:  # Whether rent or deposit is the price of a lease is left open.
+                found = cells.get(f"{alternative} / {criterion}", "")
+                assert words in found if words else not found, f"{alternative} / {criterion}: {found}"
 
 
 def test_compare_needs_two_things(docs: Path) -> None:

@@ -102,6 +102,9 @@ class SkillCode:
     lays_out: ClassVar[bool] = False
     """Whether the skill changes only the layout of the answer, so that it comes after all other skills."""
 
+    can_answer: ClassVar[bool] = False
+    """Whether the skill answers from the evidence where the writer found no answer."""
+
     def __init__(self, skill: Skill) -> None:
         self.skill = skill
 
@@ -154,7 +157,7 @@ class SkillRunner:
 
     async def after_writing(self, written: Checked) -> Checked:
         for skill, code in sorted(self._parts, key=lambda part: part[1].lays_out):
-            if "after_writing" not in skill.hooks or written.draft.is_empty:
+            if "after_writing" not in skill.hooks or (written.draft.is_empty and not code.can_answer):
                 continue
             if skill.code is None:
                 written = await self._rewrite(skill, written)
