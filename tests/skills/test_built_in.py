@@ -204,12 +204,13 @@ def test_check_judges_the_given_text(docs: Path) -> None:
     assert report.claims[0].support == "supported"
     assert report.claims[1].support in ("contradicted", "unsupported")
     assert "Ada Lovelace" in report.final_answer
+    assert "- ○ **unsupported**" in report.final_answer or "- ✗ **contradicted**" in report.final_answer
 
 
 def test_recall_searches_nothing(docs: Path) -> None:
     ask("Who decoded the waggle dance?", docs, keep=True)
     report = ask("/recall Who decoded the waggle dance?", None, keep=True)
-    assert "Karl von Frisch decoded the waggle dance" in report.final_answer
+    assert report.final_answer.count("Karl von Frisch decoded the waggle dance") == 1
     assert report.usage.searches == 0
     assert [source.location.rpartition("/")[2] for source in report.sources] == ["bees.txt:1-3"]
     assert ask("/recall What is a submarine?", None, keep=True).status == "no_evidence"

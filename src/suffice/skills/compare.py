@@ -96,7 +96,7 @@ class CompareSkill(SkillCode):
                 wanted = alternative if criterion == ANY_CRITERION else criterion
                 best = await asyncio.to_thread(_find_best, wanted, own, embed)
                 kept, judged = await context.keep_supported([best.statement] if best else [])
-                verdicts += judged
+                verdicts += [one for one in judged if one not in verdicts]
                 statements.update(((alternative, criterion), one) for one in kept)
         context.metadata["comparison"] = {
             "alternatives": list(comparison.alternatives),
