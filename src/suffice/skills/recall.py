@@ -42,7 +42,7 @@ class RecallSkill(SkillCode):
 
 
 async def _add_facts(context: SkillContext, finding: StoredFinding, shown: set[str]) -> list[Statement]:
-    """Add what a finding quotes of each source as one passage, and return its other facts than those shown as statements."""
+    """Add what a finding quotes of each source as one passage, and return the facts that are not shown yet as statements."""
     facts_by_source: dict[str, list[str]] = {}
     for fact in finding.facts:
         if fact.sources and fact.text not in shown:
