@@ -91,10 +91,13 @@ class CompareSkill(SkillCode):
         sentences, embed = list(list_sentences(context.run.evidence)), context.run.embed or embed_static
         for alternative in comparison.alternatives:
             stems, *others = map(_list_stems, (alternative, *(set(comparison.alternatives) - {alternative})))
-            own = [one for one in sentences if _is_about(one, stems, others)]
+            headed = {one: _is_headed(one, stems, others) for one in sentences}
+            near = [one for one in sentences if headed[one] and not any(map(_list_stems(one.text).issuperset, others))]
+            far = [one for one in sentences if headed[one] is None and stems <= _list_stems(one.text)]
             for criterion in criteria:
                 wanted = alternative if criterion == ANY_CRITERION else criterion
-                best = await asyncio.to_thread(_find_best, wanted, own, embed)
+                best = await asyncio.to_thread(_find_best, wanted, near, embed)
+                best = best or await asyncio.to_thread(_find_best, wanted, far, embed)
                 kept, judged = await context.keep_supported([best.statement] if best else [])
                 verdicts += [one for one in judged if one not in verdicts]
                 statements.update(((alternative, criterion), one) for one in kept)
@@ -112,14 +115,12 @@ class CompareSkill(SkillCode):
         return make_answer(section, verdicts, "yes" if is_covered else "partly")
 
 
-def _is_about(sentence: QuotedSentence, own: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
-    """Return whether a sentence is about an alternative: its heading or file names this one and it names no other; where
-    none or several are named there, it names this one itself.
-    """
+def _is_headed(sentence: QuotedSentence, own: frozenset[str], others: Sequence[frozenset[str]]) -> bool | None:
+    """Return whether the heading, title or file of a sentence names this alternative; ``None`` if it names none or several."""
     path = PurePath(sentence.passage.place.path)
     place = _list_stems(f"{sentence.heading} {sentence.passage.title} {path.stem}")
-    stems, is_named, is_other = _list_stems(sentence.text), own <= place, any(other <= place for other in others)
-    return own <= stems if is_named == is_other else is_named and not any(other <= stems for other in others)
+    is_named, is_other = own <= place, any(other <= place for other in others)
+    return None if is_named == is_other else is_named
 
 
 def _find_best(criterion: str, sentences: Sequence[QuotedSentence], embed: Embed) -> QuotedSentence | None:
