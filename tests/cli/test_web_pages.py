@@ -24,10 +24,10 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[LittleWeb]:
         yield little
 
 
-def run_research(question: str) -> tuple[dict, list[Event]]:
+def run_research(question: str, **more: str) -> tuple[dict, list[Event]]:
     """Return the report as JSON, and the events."""
     events: list[Event] = []
-    options = {"providers": ["searxng"], "model": "extractive", "alpha": 1.0}
+    options = {"providers": ["searxng"], "model": "extractive", "alpha": 1.0, **more}
     report = asyncio.run(research(question, on_event=events.append, **options))
     return json.loads(dumps(report)), events
 
@@ -52,6 +52,12 @@ def test_pages_give_an_answer_that_is_not_in_the_snippets(web):
     spans = [span["quote"] for claim in report["claims"] for span in claim["spans"]]
     assert any("Ada Kovalenko" in quote for quote in spans)
     assert source["url"] in {event.url for event in events if isinstance(event, PageRead)}
+
+
+def test_for_a_list_of_things_the_snippets_are_enough(web):
+    assert run_research(QUESTION, strategy="saturate")[0]["usage"]["pages_read"] == 2
+    report, _ = run_research("Name the top 3 facts about the lighthouse on Sorrel Island", strategy="saturate")
+    assert report["usage"]["pages_read"] == 0
 
 
 def test_a_pdf_gives_an_answer(web):

@@ -78,7 +78,8 @@ def test_every_table_is_there_and_names_its_references():
     tables = {table.slug: table for table in build_tables(rows)}
     assert tables.keys() == set(
         """rows judge-by-memory f1-by-memory recall-by-memory no-answer gate-by-memory gate-by-harness
-        gaps memory-tests memory-by-harness by-answerable by-group metrics rounds fire ablations equal-rounds equal-tokens
+        gaps memory-tests memory-by-harness memory-by-score memory-by-answerable memory-by-group
+        gate-by-score metrics rounds fire ablations equal-rounds equal-tokens
         sweep variance curation frontier""".split()
     )
     text = "\n\n".join(map(to_markdown, tables.values()))
@@ -86,14 +87,33 @@ def test_every_table_is_there_and_names_its_references():
 
 
 def test_memories_are_compared_pair_by_pair():
-    row = next(row for row in find(make_rows(), "memory-tests").rows if row[2] == "f1")
-    assert row[1:5] == ["structured − baseline", "f1", "40", "+0.200 [+0.200, +0.200]"]
-    assert row[5] == "<.001"
+    assert find(make_rows(), "memory-tests").rows == [
+        ["tiny", "structured − baseline", "40", "+20.0‡", "+0.200‡", "+0.000"]
+    ]
+
+
+def test_every_score_is_compared_by_split_and_by_gate():
+    rows = make_rows(60)
+    for row in rows:  # The structured memory helps with three hops only.
+        if row["memory"] == "structured" and row["group"] == "2hop" and row["gate"] == "none":
+            row["scores"] = make_row(0, f1=row["scores"]["f1"] - 0.2)["scores"]
+    effects = {row[1]: row for row in find(rows, "memory-by-group").rows}
+    assert effects["2hop"][2:] == ["ircot", "structured − baseline", "30", *["+0.000"] * 4, "–", "+0.0"]
+    assert effects["3hop"][5:7] == ["+0.000", "+0.200‡"]
+    assert [row[1] for row in find(rows, "memory-by-answerable").rows] == ["False", "True"]
+    gated = {row[2]: row for row in find(rows, "gate-by-score").rows}
+    assert gated["baseline"][3:6] == ["exhaustion", "60", "+0.000"]
+    assert gated["baseline"][6].startswith("-0.0")
+
+
+def test_the_first_table_says_what_is_not_written():
+    assert "Table 4" in find(make_rows(), "rows").note
+    assert "Ablations" in find(make_rows(), "rows").note
 
 
 def test_a_question_counts_once_however_many_harnesses_ran_it():
     rows = [row for name in ("ircot", "react") for row in (dict(row, harness=name) for row in make_rows(10))]
-    assert {row[3] for row in find(rows, "memory-tests").rows} == {"10"}
+    assert {row[2] for row in find(rows, "memory-tests").rows} == {"10*"}
 
 
 def test_cells_with_different_questions_are_compared_on_those_that_both_have():
@@ -102,7 +122,7 @@ def test_cells_with_different_questions_are_compared_on_those_that_both_have():
     before, after = ({table.slug: table.rows for table in build_tables(some)} for some in (make_rows(), rows))
     assert after["f1-by-memory"][0][2] == "40"
     assert after["memory-by-harness"][0][2:4] == ["structured − baseline", "40"]
-    for slug in ("f1-by-memory", "memory-by-harness", "metrics", "rounds", "by-group", "frontier"):
+    for slug in ("f1-by-memory", "memory-by-harness", "metrics", "rounds", "memory-by-group", "frontier"):
         assert after[slug] == before[slug], slug
 
 
@@ -120,8 +140,8 @@ def test_several_runs_of_a_question_do_not_narrow_an_interval():
     rows = make_rows(20)
     runs = [dict(row, harness=name) for name in ("ircot", "react") for row in rows]
     once, twice = ({table.slug: table.rows for table in build_tables(some)} for some in (rows, runs))
-    for slug in ("by-group", "by-answerable", "sweep"):
-        assert twice[slug] == once[slug]
+    assert twice["sweep"] == once["sweep"]
+    assert [row[2:] for row in twice["memory-tests"]] == [row[2:] for row in once["memory-tests"]]
     assert twice["sweep"][0][4] == "20*"
     assert all(cell == "–" or cell.endswith("*") for cell in once["gaps"][0][4:])  # 40 runs, but 20 questions.
 

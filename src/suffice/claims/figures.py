@@ -12,7 +12,7 @@ from functools import lru_cache
 _WORDS = "two three four five six seven eight nine ten eleven twelve".split()
 _NUMBER_WORDS = {word: value for value, word in enumerate(_WORDS, 2)}
 _MONTHS = "january february march april may june july august september october november december".split()
-_MONTH_NUMBERS = {name: value for value, month in enumerate(_MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
+MONTH_NUMBERS = {name: value for value, month in enumerate(_MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "k": 1e3}
 _MONEY_SCALES = {"m": 1e6, "M": 1e6, "b": 1e9, "B": 1e9, "K": 1e3}
 _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
@@ -194,5 +194,5 @@ def _find_months(text: str) -> Iterator[Figure]:
     for match in _MONTH.finditer(text):
         name = match.group().rstrip(".").lower()
         beside = text[max(0, match.start() - 4) : match.start()] + text[match.end() : match.end() + 4]
-        if name in _MONTH_NUMBERS and (name not in ("may", "mar", "march") or any(map(str.isdigit, beside))):
-            yield Figure(_MONTH_NUMBERS[name], "", match.group())
+        if name in MONTH_NUMBERS and (name not in ("may", "mar", "march") or any(map(str.isdigit, beside))):
+            yield Figure(MONTH_NUMBERS[name], "", match.group())

@@ -16,7 +16,19 @@ from suffice.lab.rows import compare_pairs, count_tokens
 from suffice.lab.statistics import DRAWS, PairedTest, bootstrap_interval
 
 FEW = 30
-_LATEX_ESCAPES = str.maketrans({"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "±": r"$\pm$", "−": "-", "–": "--"})
+_LATEX_ESCAPES = str.maketrans(
+    {
+        "%": r"\%",
+        "_": r"\_",
+        "&": r"\&",
+        "#": r"\#",
+        "±": r"$\pm$",
+        "−": "-",
+        "–": "--",
+        "†": r"\dag{}",
+        "‡": r"\ddag{}",
+    }
+)
 
 
 @dataclass
@@ -98,6 +110,12 @@ def format_difference(test: PairedTest, score: str) -> str:
     if test.interval is None:
         return text
     return f"{text} [{format_signed(test.interval[0], digits)}, {format_signed(test.interval[1], digits)}]"
+
+
+def format_tested(test: PairedTest, score: str, adjusted: float | None) -> str:
+    """Return a difference with a mark if its test is significant, and another if it is so after the adjustment."""
+    mark = "" if test.p is None or test.p >= 0.05 else "†" if adjusted is None or adjusted >= 0.05 else "‡"
+    return f"{format_signed(test.difference, _count_digits(score))}{mark}" if test.pairs else "–"
 
 
 def format_bounds(bounds: tuple[float, float] | None) -> str:

@@ -65,11 +65,6 @@ def count_tokens(row: Row) -> int:
     return int(row["input_tokens"]) + int(row["output_tokens"])
 
 
-def average_by_question(rows: Sequence[Row], score: str) -> list[float]:
-    """Return the mean score of each question."""
-    return [fmean(values) for _, own in group_rows(rows, "question") if (values := list_values(own, score))]
-
-
 def pair_rows(
     left: Sequence[Row], right: Sequence[Row], by: Sequence[str] = ("data", "harness", "memory", "question")
 ) -> list[tuple[Row, Row]]:
@@ -95,10 +90,3 @@ def select_shared(rows: Sequence[Row], *names: str) -> tuple[list[Row], int]:
     cells = [{row["question"] for row in own} for _, own in group_rows(rows, *names)]
     shared = set.intersection(*cells) if cells else set()
     return [row for row in rows if row["question"] in shared], len(shared)
-
-
-def select_balanced(rows: Sequence[Row], name: str) -> list[Row]:
-    """Return the rows whose harness ran their question with every value of this field."""
-    values = {row[name] for row in rows}
-    groups = [own for _, own in group_rows(rows, "harness", "question")]
-    return [row for own in groups if {row[name] for row in own} == values for row in own]

@@ -1,7 +1,4 @@
-"""The tables of a grid, from its rows alone: most of the paper's tables, and what it lacks.
-
-Not written: the share of "no evidence" open questions (its Table 4; the rows have no texts), and its Tables 9–13 and 15 as
-differences with a test each: scores by split stand in "answerable", "group" and "metrics"; tests are pooled over harnesses.
+"""The tables of a grid, from its rows alone: the paper's tables, and what it lacks. The first one says what is not written.
 
 Every table says how many questions it is based on. A cell with fewer than ``FEW`` questions is marked with ``*``. Cells of an
 unfinished grid have different questions: columns that invite a comparison use the questions that all of them have, and
@@ -9,7 +6,7 @@ differences on the pairs that both cells have. Several runs of a question are av
 they are not independent. Rows with an error are left out and counted in the first table. The same rows give the same text.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, median, pstdev
@@ -23,18 +20,17 @@ from suffice.lab.result_table import (
     ResultTable,
     format_bounds,
     format_count,
-    format_difference,
     format_effect,
     format_mean,
     format_p,
     format_signed,
+    format_tested,
     format_token_change,
     mark_few,
     mark_few_questions,
 )
 from suffice.lab.rows import (
     CELL,
-    average_by_question,
     compare_pairs,
     count_tokens,
     get_value,
@@ -42,7 +38,6 @@ from suffice.lab.rows import (
     list_names,
     list_values,
     pair_rows,
-    select_balanced,
     select_rows,
     select_shared,
     select_usual,
@@ -57,6 +52,7 @@ from suffice.replay.judge import find_stop
 from suffice.types import Readings
 
 _MAIN_SCORES = ("judge", "f1", "recall")
+_Case = tuple[Sequence[str], list[tuple[Row, Row]]]
 _HOLM_NOTE = "p: paired t-test; p (Holm): adjusted over the rows of this table."
 
 
@@ -73,8 +69,10 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
         build_gap_table(usual),
         _memory_test_table(usual),
         _memory_effect_table(usual),
-        _split_table(usual, "answerable", "Answerable and unanswerable questions"),
-        _split_table(usual, "group", "By hop count or category"),
+        _memory_score_table(usual, "", "every score (the paper's Tables 10 to 12)"),
+        _memory_score_table(usual, "answerable", "answerable and unanswerable questions (Table 9)"),
+        _memory_score_table(usual, "group", "hop count or category (Table 15)"),
+        _gate_score_table(usual),
         _metric_table(usual),
         _round_table(usual),
         _fire_table(usual),
@@ -87,6 +85,8 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
         _failure_table(usual),
         _frontier_table(usual),
     ]
+    if empty := [f'"{table.title}"' for table in tables if not table.rows]:
+        tables[0].note += f" No row can fill {', '.join(empty)}."
     return [table for table in tables if table.rows]
 
 
@@ -94,7 +94,7 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
 
 
 def _count_rows(rows: Sequence[Row]) -> ResultTable:
-    note = f"*: fewer than {FEW} questions, in all tables."
+    note = f"*: fewer than {FEW} questions, in all tables. The paper's Table 4 is not written: it needs texts, which rows lack."
     table = ResultTable("rows", "What was run", ["data", "model", "cells", "rows", "questions a cell", "errors"], note)
     for (data, model), group in group_rows(rows, "data", "model"):
         cells = [len(own) for _, own in group_rows(group, "harness", "memory", "gate", "variant")]
@@ -175,23 +175,13 @@ def build_gap_table(rows: Sequence[Row]) -> ResultTable:
 
 
 def _memory_test_table(rows: Sequence[Row]) -> ResultTable:
-    note = (
-        "A pair is a question, averaged over the harnesses that ran it with both memories; the difference has a bootstrap 95 % "
-        "interval. p: paired t-test; p (Holm): adjusted over all rows of this table."
+    cases = (
+        ([data, name], pairs)
+        for (data,), group in group_rows(select_rows(rows, gate=NO_GATE), "data")
+        for name, pairs in _pair_memories(group)
     )
-    header = ["data", "memories", "score", "pairs", "difference", "p", "p (Holm)"]
-    table = ResultTable("memory-tests", "Paired tests of memories, without a gate", header, note)
-    tests: list[PairedTest] = []
-    for (data,), group in group_rows(select_rows(rows, gate=NO_GATE), "data"):
-        for name, pairs in _pair_memories(group):
-            for score in _MAIN_SCORES:
-                test = compare_pairs(pairs, score)
-                if test.pairs:
-                    tests.append(test)
-                    difference = format_difference(test, score)
-                    table.rows.append([data, name, score, str(test.pairs), difference, format_p(test.p)])
-    _append_adjusted(table, tests)
-    return table
+    title = "Paired tests of memories over all harnesses, without a gate"
+    return _effect_table("memory-tests", title, ["data", "memories"], cases, _MAIN_SCORES)
 
 
 def _memory_effect_table(rows: Sequence[Row]) -> ResultTable:
@@ -212,20 +202,34 @@ def _memory_effect_table(rows: Sequence[Row]) -> ResultTable:
     return table
 
 
-def _split_table(rows: Sequence[Row], by: str, title: str) -> ResultTable:
-    free = select_rows(rows, gate=NO_GATE)
-    complete = [row for _, group in group_rows(free, "data") for row in select_balanced(group, "memory")]
-    note = (
-        f"Mean over the harnesses that ran a question with every memory ({', '.join(list_names(complete, 'harness'))}), with a "
-        "bootstrap 95 % interval over questions. An unanswerable question scores 1 if the run says so."
+def _memory_score_table(rows: Sequence[Row], by: str, title: str) -> ResultTable:
+    free, split = select_rows(rows, gate=NO_GATE), [by] if by else []
+    cases = (
+        ([data, *map(str, part), harness, name], pairs)
+        for (data, *part), group in group_rows(free, "data", *split)
+        for harness, some in _group_and_all(group, "harness")
+        for name, pairs in _pair_memories(some)
     )
-    memories = list_names(rows, "memory")
-    header = ["data", "questions", "n a cell", *memories]
-    table = ResultTable(f"by-{by}", f"{title}: F1, without a gate", header, note)
-    for (data, value), group in group_rows(complete, "data", by):
-        name = ("answerable" if value else "unanswerable") if by == "answerable" else str(value)
-        cells = _by_memory(group, memories, lambda own: format_mean(average_by_question(own, "f1"), "f1"))
-        table.rows.append([data, name, str(len({row["question"] for row in group})), *cells])
+    header = ["data", *split, "harness", "memories"]
+    return _effect_table(f"memory-by-{by or 'score'}", f"What a memory changes, by {title}", header, cases)
+
+
+def _gate_score_table(rows: Sequence[Row]) -> ResultTable:
+    cases = ((key, _pair_with_free(group, rows)) for key, group in group_rows(_select_gated(rows), *CELL))
+    return _effect_table("gate-by-score", "What a gate changes, by every score (Table 13)", CELL, cases)
+
+
+def _effect_table(
+    slug: str, title: str, header: Sequence[str], cases: Iterable[_Case], scores: Sequence[str] = SCORES
+) -> ResultTable:
+    """Return the differences of the scores for each case that has pairs. Several pairs of a question count once."""
+    note = "†: p < .05, paired t-test, as in the paper; ‡: also after Holm's adjustment over all tests of this table."
+    table = ResultTable(slug, title, [*header, "questions", *scores], note)
+    found = [(key, [compare_pairs(pairs, score) for score in scores]) for key, pairs in cases if pairs]
+    adjusted = iter(adjust_holm([test.p for _, tests in found for test in tests]))
+    for key, tests in found:
+        cells = [format_tested(test, score, next(adjusted)) for test, score in zip(tests, scores, strict=True)]
+        table.rows.append([*key, format_count(max(test.pairs for test in tests)), *cells])
     return table
 
 
@@ -275,7 +279,7 @@ def _ablation_table(rows: Sequence[Row]) -> ResultTable:
     for key, group in group_rows(rows, *CELL):
         variants = group_rows(group, "variant")
         for (variant,), own in variants if len(variants) > 1 else ():
-            cells = [format_count(len(own)), *_format_scores(own), _format_tokens(own)]
+            cells = [format_count(len(own)), *_format_scores(own), f"{fmean(map(count_tokens, own)):,.0f}"]
             table.rows.append([*key, variant or "usual", *cells])
     return table
 
@@ -449,10 +453,6 @@ def _by_memory(rows: Sequence[Row], memories: Sequence[str], show: Callable[[lis
 
 def _format_scores(rows: Sequence[Row], names: Sequence[str] = _MAIN_SCORES, *, interval: bool = True) -> list[str]:
     return [format_mean(list_values(rows, name), name, interval=interval) for name in names]
-
-
-def _format_tokens(rows: Sequence[Row]) -> str:
-    return f"{fmean(map(count_tokens, rows)):,.0f}"
 
 
 def _append_adjusted(table: ResultTable, tests: Sequence[PairedTest]) -> None:

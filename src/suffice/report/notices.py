@@ -14,6 +14,8 @@ NOTICE_TEXT = {
     "degraded": "Search was limited because searches kept failing; this answer is partial.",
     "insufficient": "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete.",
     "short_list": "The list is shorter than the task asks for because the sources name no further items.",
+    "no_dates": "No statement of the sources on this has a date, so there is no timeline.",
+    "no_cells": "The sources say nothing on these things by these criteria, so there is no table.",
     "no_model": "No language model was used: every sentence above is quoted verbatim from its source.",
     "skill_wording": "No language model was used: quotations are verbatim; the words around them come from a skill.",
     "quoted_for_budget": "The money limit was reached before the answer was written, so the sources are quoted instead.",

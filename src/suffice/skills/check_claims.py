@@ -9,7 +9,7 @@ from suffice.skills.hooks import SkillCode, SkillContext, make_answer
 from suffice.text.citations import strip_citations
 from suffice.text.markdown import escape_markdown, strip_markdown
 
-_SYMBOLS = {"supported": "✓", "contradicted": "✗", "unsupported": "?", "unknown": "–"}
+_SYMBOLS = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "–"}
 
 
 class CheckSkill(SkillCode):

@@ -4,25 +4,27 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import nlargest
+from itertools import product
 from pathlib import PurePath
+from typing import ClassVar
 
-from suffice.answers import Quotation, Statement
+from suffice.answers import Statement
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.errors import InputError
 from suffice.models.embeddings import embed_static
-from suffice.report.findings import find_findings
-from suffice.skills.hooks import SkillCode, SkillContext, add_section, cite_words, escape_cell, make_answer
-from suffice.text.entities import content_stems, stem_words
-from suffice.text.markdown import escape_markdown, strip_markdown
-from suffice.types import Passage, Query
+from suffice.models.reader import find_reader
+from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, escape_cell, make_answer
+from suffice.skills.sentences import QuotedSentence, list_sentences
+from suffice.text.entities import stem_words
+from suffice.types import Embed, Query
 
 MAX_ALTERNATIVES = 6
 MAX_CRITERIA = 6
 PASSAGES_PER_CELL = 4
-_MAX_TITLE_STEMS = 3  # A title with more words is about more than one thing.
-_PER_PASSAGE = 12  # Sentences of a passage that are looked at.
-_MIN_FIT = 0.2  # A sentence less similar to a criterion than this is about another one.
+_READ_PER_CELL = 12  # Sentences nearest to a criterion, which the reader looks at.
+_MIN_FIT = 0.4  # Set on four small folders: below it a sentence is about another criterion.
 NOTHING_FOUND = "*nothing found*"
 ANY_CRITERION = "What the sources say"
 _LEAD = re.compile(
@@ -72,6 +74,8 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 class CompareSkill(SkillCode):
+    can_answer: ClassVar[bool] = True
+
     async def before_search(self, context: SkillContext) -> None:
         comparison = parse_comparison(context.run.task)
         context.queries += [" ".join([name, *comparison.criteria]) for name in comparison.alternatives]
@@ -81,90 +85,71 @@ class CompareSkill(SkillCode):
         criteria = comparison.criteria or (ANY_CRITERION,)
         statements: dict[tuple[str, str], Statement] = {}
         verdicts: list[ClaimVerdict] = []
-        used: set[str] = set()
+        for pair in product(comparison.alternatives, comparison.criteria or ("",)):
+            for passage in await context.search(Query(" ".join(pair).strip()), PASSAGES_PER_CELL):
+                context.run.evidence.add(passage)
+        sentences, embed = list(list_sentences(context.run.evidence)), context.run.embed or embed_static
         for alternative in comparison.alternatives:
+            stems, *others = map(_list_stems, (alternative, *(set(comparison.alternatives) - {alternative})))
+            headed = {one: _is_headed(one, stems, others) for one in sentences}
+            near = [one for one in sentences if headed[one] and not any(map(_list_stems(one.text).issuperset, others))]
+            far = [one for one in sentences if headed[one] is None and stems <= _list_stems(one.text)]
             for criterion in criteria:
-                for quotation in await _find_quotations(context, comparison, alternative, criterion):
-                    text, handle = " ".join(quotation.text.split()), context.run.evidence.get_handle(quotation.passage)
-                    statement = cite_words(escape_markdown(strip_markdown(text)), handle)
-                    kept, judged = ([], ()) if text in used else await context.keep_supported([statement])
-                    if kept:
-                        statements[alternative, criterion] = kept[0]
-                        used.add(text)
-                        verdicts += judged
-                        break
+                wanted = alternative if criterion == ANY_CRITERION else criterion
+                best = await asyncio.to_thread(_find_best, wanted, near, embed)
+                best = best or await asyncio.to_thread(_find_best, wanted, far, embed)
+                kept, judged = await context.keep_supported([best.statement] if best else [])
+                verdicts += [one for one in judged if one not in verdicts]
+                statements.update(((alternative, criterion), one) for one in kept)
         context.metadata["comparison"] = {
             "alternatives": list(comparison.alternatives),
             "criteria": list(criteria),
             "cells": {f"{one} / {other}": text.text for (one, other), text in statements.items()},
         }
         if not statements:
-            return written
-        section = "### Comparison\n\n" + _render_table(comparison.alternatives, criteria, statements)
+            return add_notice(written, "no_cells")
+        section = "### Comparison\n\n" + _render_table(statements, comparison.alternatives, criteria)
         if context.has_language_model:
             return add_section(written, section, verdicts)
         is_covered = len(statements) == len(comparison.alternatives) * len(criteria)
         return make_answer(section, verdicts, "yes" if is_covered else "partly")
 
 
-async def _find_quotations(
-    context: SkillContext, comparison: ComparisonTask, alternative: str, criterion: str
-) -> list[Quotation]:
-    """Return what the sources say on an alternative and a criterion, best first."""
-    wanted = "" if criterion == ANY_CRITERION else criterion
-    query = f"{alternative} {wanted}".strip()
-    for passage in await context.search(Query(query), PASSAGES_PER_CELL):
-        context.run.evidence.add(passage)
-    own, *others = (_list_stems(name) for name in (alternative, *(set(comparison.alternatives) - {alternative})))
-    passages = [
-        passage for passage in context.run.evidence if own & _list_stems(f"{_name_place(passage)} {passage.text}")
-    ]
-
-    def find() -> list[Quotation]:
-        nearness = dict.fromkeys((passage.id for passage in passages), 1.0)
-        files = [[passage] for passage in passages]
-        found = find_findings(query, files, nearness, embed_static, per_file=_PER_PASSAGE, min_salience=0.0)
-        quotations = [one.text for one in found if isinstance(one.text, Quotation) and _is_about(one.text, own, others)]
-        if not wanted or not quotations:
-            return quotations
-        vectors = embed_static([wanted, *(one.text for one in quotations)])
-        stems = _list_stems(wanted)
-        fits = [
-            float(vectors[0] @ vector) + len(stems & _list_stems(one.text)) / len(stems)
-            for one, vector in zip(quotations, vectors[1:], strict=True)
-        ]
-        ranked = sorted(zip(fits, quotations, strict=True), key=lambda pair: -pair[0])
-        return [one for fit, one in ranked if fit >= _MIN_FIT]
-
-    return await asyncio.to_thread(find)
+def _is_headed(sentence: QuotedSentence, own: frozenset[str], others: Sequence[frozenset[str]]) -> bool | None:
+    """Return whether the heading, title or file of a sentence names this alternative; ``None`` if it names none or several."""
+    path = PurePath(sentence.passage.place.path)
+    place = _list_stems(f"{sentence.heading} {sentence.passage.title} {path.stem}")
+    is_named, is_other = own <= place, any(other <= place for other in others)
+    return None if is_named == is_other else is_named
 
 
-def _is_about(quotation: Quotation, own: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
-    """Return whether a quotation is about an alternative: it names it, or the heading or file that it stands in does and it
-    names no other. Under the heading of another alternative a sentence is about that one.
+def _find_best(criterion: str, sentences: Sequence[QuotedSentence], embed: Embed) -> QuotedSentence | None:
+    """Return the sentence that says most on a criterion: its nearness, whether the reader finds the criterion in it, and
+    whether the heading above it names the criterion.
     """
-    stems, title = _list_stems(quotation.text), _list_stems(_name_place(quotation.passage))
-    if "|" in quotation.text or any(other <= title for other in others):
-        return False
-    return own <= stems or (own <= title and not any(other <= stems for other in others))
+    near = _measure_fits(criterion, sentences, embed_static)
+    fits = _measure_fits(criterion, nlargest(_READ_PER_CELL, near, key=near.__getitem__), embed)
+    if reader := find_reader():
+        for one, found in zip(fits, reader.read(f"{criterion}?", [one.text for one in fits]), strict=True):
+            fits[one] += found.probability
+    best = max(fits, key=fits.__getitem__, default=None)
+    return best if best is not None and fits[best] >= _MIN_FIT else None
 
 
-def _name_place(passage: Passage) -> str:
-    """Return the heading above a passage and the name of its file, each if it names few things."""
-    names = (passage.title.split(" > ")[-1], PurePath(passage.place.path).stem.replace("_", " "))
-    return " ".join(name for name in names if len(content_stems(name)) <= _MAX_TITLE_STEMS)
+def _measure_fits(criterion: str, sentences: Sequence[QuotedSentence], embed: Embed) -> dict[QuotedSentence, float]:
+    stems, vectors = _list_stems(criterion), embed([criterion, *(one.text for one in sentences)])
+    cosines = zip(sentences, vectors[1:] @ vectors[0], strict=True)
+    return {one: float(cosine) + (stems <= _list_stems(one.heading)) for one, cosine in cosines}
 
 
 def _list_stems(text: str) -> frozenset[str]:
-    return content_stems(text) | frozenset(stem_words(text))
+    return frozenset(stem_words(text))
 
 
-def _render_table(
-    alternatives: tuple[str, ...], criteria: tuple[str, ...], statements: dict[tuple[str, str], Statement]
-) -> str:
+def _render_table(cells: dict[tuple[str, str], Statement], alternatives: Sequence[str], criteria: Sequence[str]) -> str:
     rows = [["", *criteria], ["---"] * (len(criteria) + 1)]
     for alternative in alternatives:
-        cells = [statements.get((alternative, criterion)) for criterion in criteria]
-        shown = [NOTHING_FOUND if cell is None else cell.text.replace("|", "\\|") for cell in cells]
+        own = [cells.get((alternative, criterion)) for criterion in criteria]
+        shown = [NOTHING_FOUND if cell is None else cell.text.replace("|", "\\|") for cell in own]
         rows.append([f"**{escape_cell(alternative)}**", *shown])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

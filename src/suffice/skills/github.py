@@ -88,8 +88,8 @@ def _describe_structure(root: Path, files: tuple[Path, ...]) -> Passage:
     shown = ", ".join(f"{count} {suffix}" for suffix, count in kinds.most_common(8))
     text = f"The repository {root.resolve().name} has {len(files)} readable files: {shown}."
     if folders:
-        listed = ", ".join(f"{name}/ with {count} files" for name, count in folders.most_common(_SHOWN_FOLDERS))
-        text += f"\nIts folders are {listed}."
+        listed = ", ".join(f"{name}/ ({count})" for name, count in folders.most_common(_SHOWN_FOLDERS))
+        text += f"\nIts folders and how many of them they hold: {listed}."
     return Passage(f"structure:{root}", text, f"Structure of {root.resolve().name}", Place(str(root)), "structure")
 
 

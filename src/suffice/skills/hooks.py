@@ -27,7 +27,7 @@ from suffice.skills.skill import Skill
 from suffice.state.run import RunState
 from suffice.text.markdown import escape_markdown
 from suffice.text.parts import parse_parts
-from suffice.types import Failure, Note, Passage, PriorRun, Sufficiency
+from suffice.types import Failure, Note, Notice, Passage, PriorRun, Sufficiency
 
 
 def cite_words(words: str, *handles: str) -> Statement:
@@ -44,6 +44,11 @@ def add_section(written: Checked, markdown: str, verdicts: Sequence[ClaimVerdict
     """Return an answer with a section of Markdown below it."""
     draft = replace(written.draft, parts=(*written.draft.parts, *parse_parts(markdown)))
     return replace(written, draft=draft, verdicts=(*written.verdicts, *verdicts))
+
+
+def add_notice(written: Checked, kind: str) -> Checked:
+    """Return an answer with a notice above it."""
+    return replace(written, draft=replace(written.draft, notices=(*written.draft.notices, Notice(kind))))
 
 
 def make_answer(markdown: str, verdicts: Sequence[ClaimVerdict] = (), sufficiency: Sufficiency = "unknown") -> Checked:
@@ -97,6 +102,9 @@ class SkillCode:
     lays_out: ClassVar[bool] = False
     """Whether the skill changes only the layout of the answer, so that it comes after all other skills."""
 
+    can_answer: ClassVar[bool] = False
+    """Whether the skill answers from the evidence where the writer found no answer."""
+
     def __init__(self, skill: Skill) -> None:
         self.skill = skill
 
@@ -149,7 +157,7 @@ class SkillRunner:
 
     async def after_writing(self, written: Checked) -> Checked:
         for skill, code in sorted(self._parts, key=lambda part: part[1].lays_out):
-            if "after_writing" not in skill.hooks or written.draft.is_empty:
+            if "after_writing" not in skill.hooks or (written.draft.is_empty and not code.can_answer):
                 continue
             if skill.code is None:
                 written = await self._rewrite(skill, written)

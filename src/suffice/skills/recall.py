@@ -4,6 +4,7 @@ import re
 from typing import ClassVar
 
 from suffice.answers import Statement
+from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.errors import InputError
 from suffice.skills.hooks import SkillCode, SkillContext, cite_words, make_answer
@@ -28,25 +29,24 @@ class RecallSkill(SkillCode):
             )
         found = rank_findings(known, context.run.task, context.run.embed, MAX_FINDINGS)
         context.metadata["recalled"] = [finding.title for finding in found]
-        statements = [statement for finding in found for statement in await _add_facts(context, finding)]
-        kept, verdicts = await context.keep_supported(statements)
-        if not kept:
-            return Checked()
         blocks = ["These are findings of earlier runs. Their sources were not opened again:"]
+        verdicts: list[ClaimVerdict] = []
+        shown: set[str] = set()
         for finding in found:
-            facts = tuple(escape_markdown(fact.text) for fact in finding.facts)
-            own = [one.text for one in kept if one.text.startswith(facts)]
-            if own:
-                lines = "\n".join(f"- {line}" for line in own)
+            kept, judged = await context.keep_supported(await _add_facts(context, finding, shown))
+            verdicts += judged
+            if kept:
+                lines = "\n".join(f"- {statement.text}" for statement in kept)
                 blocks.append(f"### {escape_markdown(finding.title)}\n\nFrom run {finding.run}:\n\n{lines}")
-        return make_answer("\n\n".join(blocks), verdicts, "partly")
+        return make_answer("\n\n".join(blocks), verdicts, "partly") if verdicts else Checked()
 
 
-async def _add_facts(context: SkillContext, finding: StoredFinding) -> list[Statement]:
-    """Add what a finding quotes of each source as one passage, and return its facts as statements."""
+async def _add_facts(context: SkillContext, finding: StoredFinding, shown: set[str]) -> list[Statement]:
+    """Add what a finding quotes of each source as one passage, and return the facts that are not shown yet as statements."""
     facts_by_source: dict[str, list[str]] = {}
     for fact in finding.facts:
-        if fact.sources:
+        if fact.sources and fact.text not in shown:
+            shown.add(fact.text)
             facts_by_source.setdefault(fact.sources[0], []).append(fact.text)
     statements = []
     for source, facts in facts_by_source.items():

@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from suffice.answers import Statement
 from suffice.memory.evidence import Evidence
+from suffice.text.blocks import split_blocks
 from suffice.text.citations import strip_citations
 from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_markdown, strip_markdown
-from suffice.text.sentences import docstring_sentences, split_sentences
+from suffice.text.sentences import split_sentences
 from suffice.types import Passage
 
-MIN_WORDS = 5  # A shorter sentence is a heading, a caption or a fragment.
+MIN_WORDS = 3  # A shorter sentence is a heading, a caption or a fragment.
 MAX_CHARS = 400  # A longer one is a list or a table that lost its layout.
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # A message of a chat begins with its time in brackets.
@@ -21,11 +22,12 @@ _SENTENCE = re.compile(r"(?:\[\d[^\]]*\] )?[\"“'‘(]?[A-ZÀ-ÖØ-Þ\d`].*[.!?
 
 @dataclass(frozen=True)
 class QuotedSentence:
-    """A sentence of a source in one line, its passage, and the passage's handle."""
+    """A sentence of a source in one line, its passage, the passage's handle, and the nearest heading above it."""
 
     text: str
     passage: Passage
     handle: str
+    heading: str = field(default="", compare=False)
 
     @property
     def stems(self) -> frozenset[str]:
@@ -41,12 +43,16 @@ def list_sentences(evidence: Evidence, passages: Iterable[Passage] | None = None
     """Yield the whole sentences of the evidence, each once, or those of some of its passages."""
     seen: set[str] = set()
     for passage in evidence if passages is None else passages:
-        spans = docstring_sentences(passage.text) if passage.kind == "code" else split_sentences(passage.text)
-        for start, end in spans:
-            text = clean_sentence(passage.text[start:end])
-            if text and text not in seen:
-                seen.add(text)
-                yield QuotedSentence(text, passage, evidence.get_handle(passage))
+        heading = passage.title.split(" > ")[-1]
+        for block in split_blocks(passage.text, passage.kind):
+            if block.is_heading:
+                heading = passage.text[block.start : block.end]
+            elif block.format != "code":
+                for start, end in split_sentences(passage.text, block.start, block.end):
+                    text = clean_sentence(passage.text[start:end])
+                    if text and text not in seen:
+                        seen.add(text)
+                        yield QuotedSentence(text, passage, evidence.get_handle(passage), heading)
 
 
 def clean_sentence(text: str) -> str:

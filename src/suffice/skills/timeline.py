@@ -3,29 +3,30 @@
 import re
 from dataclasses import dataclass
 
+from suffice.claims.figures import MONTH_NUMBERS
 from suffice.claims.verify import Checked
-from suffice.skills.hooks import SkillCode, SkillContext, add_section, make_answer
+from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, make_answer
 from suffice.skills.sentences import QuotedSentence, list_sentences
 from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_markdown
 
 MAX_ENTRIES = 40
-_MONTHS = "January February March April May June July August September October November December".split()
-_MONTH = rf"(?P<month>(?:{'|'.join(_MONTHS)}|(?:{'|'.join(name[:3] for name in _MONTHS)}|Sept)\.?))"
-_YEAR = r"(?P<year>1[0-9]\d\d|20\d\d)"
-_DATES = (
-    re.compile(rf"\b{_YEAR}-(?P<number>0[1-9]|1[0-2])-(?P<day>[0-2]\d|3[01])\b"),
-    re.compile(rf"\b(?P<day>[1-3]?\d)(?:st|nd|rd|th)?\.?\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}\b"),
-    re.compile(rf"\b{_MONTH}\s+(?P<day>[1-3]?\d)(?:st|nd|rd|th)?,?\s+{_YEAR}\b"),
-    re.compile(rf"\b{_MONTH},?\s+{_YEAR}\b"),
-    re.compile(r"\b(?P<year>(?:1[5-9]|20)\d0)(?P<decade>s)\b"),
-    # A year alone needs a word or bracket in front: other numbers have four digits, too.
-    re.compile(
-        rf"(?:\b(?:in|since|by|until|from|to|of|before|after|during|around|about|early|late|mid|and|year|©)\s+|\()"
-        rf"{_YEAR}\b(?!\s*(?:%|bytes|[A-Z]B\b|[a-z]+s\b(?<!was)(?<!has)))",
-        re.IGNORECASE,
-    ),
-)
+_MONTH = rf"(?P<month>{'|'.join(MONTH_NUMBERS)})\.?"
+_DAY = r"(?P<day>[12]?\d|3[01])(?:st|nd|rd|th)?\.?"
+_YEAR = r"(?P<year>1\d\d\d|20\d\d)"
+# A year alone needs a word or bracket in front: other numbers have four digits, too.
+_BEFORE_YEAR = "in|since|between|by|until|from|to|of|before|after|during|around|about|early|late|mid|and|year|©"
+_DATES = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{_YEAR}-(?P<number>0[1-9]|1[0-2])-(?P<day>[0-2]\d|3[01])\b",
+        rf"\b\d\d?[./]\d\d?[./]{_YEAR}\b",  # Which number is the month is not known: only the year counts.
+        rf"\b(?:{_DAY}\s+(?:of\s+)?)?{_MONTH},?\s+{_YEAR}\b",
+        rf"\b{_MONTH}\s+{_DAY},?\s+{_YEAR}\b",
+        r"\b(?P<year>(?:1[5-9]|20)\d0)(?P<decade>s)\b",
+        rf"(?:\b(?:{_BEFORE_YEAR})\s+|\(){_YEAR}\b(?!\s*(?:%|bytes|[A-Z]B\b|[a-z]+s\b(?<!was)(?<!has)))",
+    )
+]
 _GENERAL = content_stems("timeline history chronology events dates when year happened release releases")
 
 
@@ -54,7 +55,7 @@ class TimelineSkill(SkillCode):
             for date, sentence in entries
         ]
         if not entries:
-            return written
+            return add_notice(written, "no_dates")
         lines = [f"- **{date}**: {escape_markdown(one.text)} {one.handle}" for date, one in entries]
         section = "### Timeline\n\n" + "\n".join(lines)
         if context.has_language_model:
@@ -81,14 +82,9 @@ def find_date(text: str) -> PartialDate | None:
     >>> [str(find_date(text)) for text in ("It opened on 3 May 1998.", "Since 2004 it is free.", "It has 1024 bytes.")]
     ['1998-05-03', '2004', 'None']
     """
-    found = [(match.start(), order, match) for order, one in enumerate(_DATES) if (match := one.search(text))]
+    found = [match for pattern in _DATES if (match := pattern.search(text))]
     if not found:
         return None
-    values = min(found, key=lambda row: row[1])[2].groupdict()
-    month = int(values.get("number") or 0) or _month_number(values.get("month"))
-    day = int(values.get("day") or 0)
-    return PartialDate(int(values["year"]), month, day if day <= 31 else 0, bool(values.get("decade")))
-
-
-def _month_number(name: str | None) -> int:
-    return next((i for i, month in enumerate(_MONTHS, 1) if name and month.startswith(name[:3])), 0)
+    values = min(found, key=re.Match.start).groupdict()
+    month = int(values.get("number") or MONTH_NUMBERS.get((values.get("month") or "").lower(), 0))
+    return PartialDate(int(values["year"]), month, int(values.get("day") or 0), bool(values.get("decade")))

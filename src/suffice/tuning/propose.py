@@ -26,7 +26,7 @@ class TuningState:
     name: str
     text: str
     weak_questions: tuple[str, ...]
-    """The development questions with the lowest scores."""
+    """The development questions with the lowest scores, each with the expected answer if one is known."""
     tried: tuple[str, ...]
     """The hypotheses so far, each with its decision."""
 

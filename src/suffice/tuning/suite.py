@@ -26,6 +26,9 @@ class TuningTask:
     gold: tuple[str, ...] = ()
     is_held_out: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.question} (expected: {self.answers[0]})" if self.answers else self.question
+
 
 def load_suite(path: Path) -> list[TuningTask]:
     """Return the tasks of a file; raise ``InputError`` for a line that is not a task."""

@@ -250,8 +250,8 @@ class Tuner:
     def _describe_state(
         self, before: Sequence[list[float] | None], experiments: Sequence[TuningExperiment]
     ) -> TuningState:
-        scored = [(fmean(own), task.question) for own, task in zip(before, self._development, strict=True) if own]
-        weak = tuple(question for _, question in sorted(scored)[:_WEAK_QUESTIONS])
+        scored = [(fmean(own), str(task)) for own, task in zip(before, self._development, strict=True) if own]
+        weak = tuple(task for _, task in sorted(scored)[:_WEAK_QUESTIONS])
         tried = tuple(f"{one.hypothesis}: {one.decision}" for one in experiments)
         return TuningState(self.name, self.text, weak, tried)
 

@@ -82,8 +82,7 @@ class _Writer:
 
     def __init__(self, context: SkillContext) -> None:
         self._context = context
-        self._verdicts: dict[QuotedSentence, tuple[ClaimVerdict, ...]] = {}
-        self._kept: dict[QuotedSentence, Statement | None] = {}
+        self._checked: dict[QuotedSentence, tuple[list[Statement], tuple[ClaimVerdict, ...]]] = {}
 
     async def write(
         self, papers: Sequence[Paper], left_out: Sequence[Paper], marks: dict[str, dict[str, float]]
@@ -108,7 +107,7 @@ class _Writer:
             rows = [f"- {escape_markdown(one.title)} ({_describe_marks(marks[one.key])})" for one in left_out]
             blocks += ["## Left out by the readers", "\n".join(rows)]
         text = "\n\n".join(blocks)
-        used = [own for sentence, own in self._verdicts.items() if escape_markdown(sentence.text) in text]
+        used = [own for sentence, (_, own) in self._checked.items() if escape_markdown(sentence.text) in text]
         review = make_answer(text, [verdict for own in used for verdict in own], "yes")
         return await self._add_synthesis(review, text)
 
@@ -144,17 +143,11 @@ class _Writer:
         return [f"- {(', but: ' if differs else '; ').join(lines)}"]
 
     async def _list(self, sentences: Sequence[QuotedSentence]) -> list[str]:
-        return [_render(statement) for statement in await self._keep(sentences)]
-
-    async def _keep(self, sentences: Sequence[QuotedSentence]) -> list[Statement]:
-        """Return the sentences that the check supports; each is checked once."""
+        """Return the sentences that the check supports, in lines; each is checked once."""
         for sentence in sentences:
-            if sentence not in self._kept:
-                kept, verdicts = await self._context.keep_supported([sentence.statement])
-                self._kept[sentence] = kept[0] if kept else None
-                self._verdicts[sentence] = verdicts
-        found = (self._kept[sentence] for sentence in sentences)
-        return [statement for statement in found if statement is not None]
+            if sentence not in self._checked:
+                self._checked[sentence] = await self._context.keep_supported([sentence.statement])
+        return [_render(statement) for sentence in sentences for statement in self._checked[sentence][0]]
 
 
 def _write_table(papers: Sequence[Paper]) -> str:
