@@ -253,7 +253,7 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
     if verbose:
         sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
         console.print(Text(f"Evidence judged sufficient: {sufficiency}"))
-        console.print(Text(f"{report.status} · {format_usage(report.usage)}", style="dim"))
+        console.print(Text(" · ".join(filter(None, (report.status, format_usage(report.usage)))), style="dim"))
         console.print()
         print_stop(report.stop, console)
     else:

@@ -121,7 +121,7 @@ def render_html(report: Report) -> str:
 {_render_bill(report)}
 </section>
 </div>
-<footer>{_render_skills(report)}<p>{_escape(format_usage(report.usage))} · run {_escape(report.run, 80)}</p></footer>
+<footer>{_render_skills(report)}<p>{_escape(" · ".join(filter(None, (format_usage(report.usage), f"run {report.run}"))), 200)}</p></footer>
 <script>{js}</script>
 </body>
 </html>
@@ -337,15 +337,15 @@ def _render_stop(report: Report) -> str:
         for topic, values in get_topic_series(stop).items()
     ]
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, stop.sufficiency)
-    promise = f'<p class="explanation">How sure is this stop? {PROMISE_TEXT[stop.promise].capitalize()}.</p>'
+    promise = f"How sure is this stop? {PROMISE_TEXT[stop.promise].capitalize()}."
+    why = "" if is_all_read(stop) else promise if stop.reason in JUDGED_REASONS else stop.explanation
     fruitless = _render_items(_escape(query, 300) for query in list_fruitless_queries(report))
     return f"""<details id="why" class="fold">
 <summary><h2>{_escape(describe_stop(stop))}</h2></summary>
 {figure if charts[0] and len(stop.rounds) > 1 else ""}
-{promise if stop.reason in JUDGED_REASONS and not is_all_read(stop) else ""}
+{f'<p class="explanation" dir="auto">{_escape(why)}</p>' if why else ""}
 {f'<p class="explanation">{_escape(breadth)}</p>' if (breadth := render_breadth(report.notices)) else ""}
 <details id="why-details"><summary>Details</summary>
-<p class="explanation" dir="auto">{_escape(stop.explanation)}</p>
 <dl class="facts"><div><dt>Is the evidence enough?</dt><dd>{sufficiency}</dd></div>
 <div><dt>Stop rule</dt><dd><code>{_escape(stop.expression or stop.gate, 400)}</code></dd></div></dl>
 {_render_rounds_table(stop)}
