@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 from suffice.answers import Role
 from suffice.claims.checker import MAX_TEXT_CHARS, Checker, Probabilities, rank_sentences, select_text
-from suffice.claims.figures import find_missing_figure, has_figure
+from suffice.claims.figures import find_missing_figure, has_figure, share_name
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_sentences
 from suffice.text.entities import content_stems
@@ -247,14 +247,15 @@ async def _find_contradiction(
 async def _find_disagreement(
     words: str, passages: Sequence[Passage], supporting: Sequence[Quote], checker: Checker
 ) -> tuple[Quote, ...]:
-    """Return near sentences that almost certainly contradict a claim which another passage supports.
+    """Return near sentences on the same named thing that almost certainly contradict a claim which another passage supports.
 
     Rows of one file are about different things.
     """
     known = {quote.passage.id for quote in supporting}
     files = {quote.passage.place.path for quote in supporting if quote.passage.kind in ROW_KINDS}
     others = [one for one in passages if one.id not in known and one.place.path not in files]
-    near = [one for passage in others if (one := _find_nearest(words, [passage], _SAME_MATTER))]
+    nearest = [_find_nearest(words, [passage], _SAME_MATTER) for passage in others]
+    near = [one for one in nearest if one is not None and share_name(words, one.text)]
     judged = await checker([(words, _read(quote.text)) for quote in near])
     found = (
         replace(quote, checker=checker.name, probability=probabilities.contradicted)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Finding, Quotation, Statement
 from suffice.claims.checker import Checker
-from suffice.claims.figures import has_figure
+from suffice.claims.figures import has_figure, share_name
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verdict import ClaimVerdict, Quote, judge_claim
 from suffice.errors import SearchError
@@ -196,11 +196,9 @@ class ClaimVerifier:
         verdict = await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self._checker)
         if verdict.contradicting or not quotation.highlight:
             return verdict
-        others = [
-            Quote(other.passage, *span)
-            for other in shown
-            if other.passage in near and (span := _find_deciding_sentence(other)) and _differ(quotation, other)
-        ]
+        spans = [(other.passage, _find_deciding_sentence(other)) for other in shown if other.passage in near]
+        deciding = [Quote(passage, *span) for passage, span in spans if span is not None]
+        others = [other for other in deciding if share_name(text, other.text)]
         judged = await self._checker([(text, other.text) for other in others])
         against = (
             replace(other, checker=self._checker.name, probability=found.contradicted)
@@ -288,14 +286,6 @@ def _find_deciding_sentence(quotation: Quotation) -> Offsets | None:
     passage, start = quotation.passage, (quotation.highlight or quotation.spans)[0][0]
     spans = quotable_spans(passage.text, passage.kind)
     return next((one for one in spans if one[0] <= start < one[1]), None)
-
-
-def _differ(one: Quotation, other: Quotation) -> bool:
-    """Whether the deciding words of two quotations have no word in common."""
-    words = [
-        content_stems(" ".join(each.passage.text[start:end] for start, end in each.highlight)) for each in (one, other)
-    ]
-    return all(words) and words[0].isdisjoint(words[1])
 
 
 def _get_statement(verdict: ClaimVerdict) -> Statement:
