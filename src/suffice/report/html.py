@@ -65,7 +65,6 @@ from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Sto
 
 _MAX_HEADING_CHARS = 240
 _CHARTS = ((760, "chart"), (350, "small"))  # Widths in units of the chart's text, for large screens and for small ones.
-_MAX_TABLE_READINGS = 4
 _HEADING_MARK = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+")
 _MAX_STRETCHES = 6  # Of one source.
 CANCELLED_TEXT = "You stopped this run before it could answer."
@@ -75,7 +74,7 @@ def render_html(report: Report) -> str:
     """Return the whole page."""
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
-    css, js = _load_asset("report.css"), _load_asset("report.js")
+    css, js, used = _load_asset("report.css"), _load_asset("report.js"), format_usage(report.usage)
     policy = (
         f"default-src 'none'; style-src '{_csp_hash(css)}'; script-src '{_csp_hash(js)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -121,7 +120,7 @@ def render_html(report: Report) -> str:
 {_render_bill(report)}
 </section>
 </div>
-<footer>{_render_skills(report)}<p>{_escape(" · ".join(filter(None, (format_usage(report.usage), f"run {report.run}"))), 200)}</p></footer>
+<footer>{_render_skills(report)}<p>{_escape(used and f"{used} · ")}run {_escape(report.run, 80)}</p></footer>
 <script>{js}</script>
 </body>
 </html>
@@ -359,7 +358,7 @@ def _render_stop(report: Report) -> str:
 def _render_rounds_table(stop: Stop) -> str:
     if not stop.rounds:
         return "<p>No round was completed.</p>"
-    names = select_readings(stop, _MAX_TABLE_READINGS)
+    names = select_readings(stop, 2)
     series = [get_reading_series(stop, name) for name in names]
     heads = "".join(f'<th scope="col" class="number">{_escape(describe_reading(name), 40)}</th>' for name in names)
     rows = "".join(
