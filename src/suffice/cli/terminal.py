@@ -324,7 +324,7 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
     console.print(Text(stop.explanation))
     if not stop.rounds:
         return
-    names = select_readings(stop, 5)
+    names = select_readings(stop, 2)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("round", "queries", "new", *map(describe_reading, names), "verdict"):
         table.add_column(column, justify="left" if column == "verdict" else "right")
