@@ -28,9 +28,7 @@ from suffice.report.wording import (
     count,
     describe_reading,
     describe_search,
-    describe_stop,
     format_reading,
-    is_all_read,
     list_fruitless_queries,
 )
 from suffice.state.follow_ups import extract_key_words
@@ -245,7 +243,7 @@ def _render_computations(report: Report) -> Iterable[str]:
 def _render_stop(report: Report) -> Iterable[str]:
     stop = report.stop
     yield f"## {ReportSection.STOP}"
-    yield _to_line(f"{describe_stop(stop)}." if is_all_read(stop) else stop.explanation)
+    yield _to_line(stop.explanation)
     if breadth := render_breadth(report.notices):
         yield breadth
     if stop.reason == "read_all":

@@ -116,8 +116,7 @@ def describe_stop(stop: Stop) -> str:
 
 def is_all_read(stop: Stop) -> bool:
     """Return whether a survey read everything in scope, so that nothing about it is estimated."""
-    coverage = stop.coverage if stop.reason == "sufficient" else None
-    return coverage is not None and coverage.files_read == coverage.files and coverage.low == 1
+    return stop.reason == "sufficient" and stop.coverage is not None and stop.coverage.is_complete
 
 
 def describe_search(report: Report) -> str:
