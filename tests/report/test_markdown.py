@@ -167,7 +167,7 @@ def test_one_number_of_queries_is_shown(report: Report) -> None:
 
 def test_a_stop_is_named_once(report: Report) -> None:
     stop = replace(report.stop, reason="read_all", gate="read_all")
-    assert describe_outcome(stop, stop.rounds[-1]).startswith("stop: read_all")
+    assert describe_outcome(stop, stop.rounds[-1]).startswith("stop: read all")
     assert "(read_all)" not in markdown.render_markdown(replace(report, stop=stop))
 
 

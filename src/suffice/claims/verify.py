@@ -197,8 +197,7 @@ class ClaimVerifier:
         if verdict.contradicting or not quotation.highlight:
             return verdict
         spans = [(other.passage, _find_deciding_sentence(other)) for other in shown if other.passage in near]
-        deciding = [Quote(passage, *span) for passage, span in spans if span is not None]
-        others = [other for other in deciding if share_name(text, other.text)]
+        others = [Quote(one, *span) for one, span in spans if span and share_name(text, one.text[slice(*span)])]
         judged = await self._checker([(text, other.text) for other in others])
         against = (
             replace(other, checker=self._checker.name, probability=found.contradicted)

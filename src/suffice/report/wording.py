@@ -115,8 +115,9 @@ def describe_stop(stop: Stop) -> str:
 
 
 def is_all_read(stop: Stop) -> bool:
-    """Return whether a survey read everything in scope, so that nothing about it is estimated."""
-    return stop.reason == "sufficient" and stop.coverage is not None and stop.coverage.is_complete
+    """Return whether everything in scope was read, so that nothing about the stop is estimated."""
+    is_covered = stop.reason == "sufficient" and stop.coverage is not None and stop.coverage.is_complete
+    return stop.reason == "read_all" or is_covered
 
 
 def describe_search(report: Report) -> str:

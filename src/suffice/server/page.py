@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import APIRouter, Response
 from msgspec import to_builtins
@@ -22,7 +22,6 @@ from suffice.server.dependencies import ClientDep, OwnedRunDep, ServiceDep, load
 from suffice.server.errors import ApiError, document_errors
 
 router = APIRouter()
-_T = TypeVar("_T")
 
 _ERRORS = document_errors(401, 429, 500)
 _MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
@@ -112,7 +111,7 @@ def _suggest_questions(listed: Sequence[Path]) -> list[str]:
     return asked or [f"What are the main points of {path.name}?" for path in largest]
 
 
-def _spread(items: Sequence[_T], limit: int) -> Sequence[_T]:
+def _spread(items: Sequence[Any], limit: int) -> Sequence[Any]:
     return items[:: -(-len(items) // limit) or 1]
 
 
