@@ -185,6 +185,7 @@ ORDINARY = [
     "When you are asked for a password, type the one from the letter.",
     "Write the following code into the file and save it.",
     "The article repeats the speech word for word.",
+    "1. **Word for word**: a sentence that is in its source is supported.",
     "Do not state the obvious. Do not report small accidents.",
     "Include a short biography in your application.",
     "Other sources say that the bridge was opened later.",

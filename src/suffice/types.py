@@ -262,6 +262,11 @@ class Coverage:
     files: int
     method: str
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything in scope was read, so that nothing is estimated."""
+        return self.files_read == self.files and self.low == 1
+
 
 @dataclass(frozen=True, slots=True)
 class Absence:

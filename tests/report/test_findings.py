@@ -96,6 +96,14 @@ def test_another_value_for_another_year_is_no_disagreement() -> None:
     assert [finding.against for finding in find_findings(QUESTION, files, {}, embed_static)] == [(), ()]
 
 
+def test_another_value_in_a_document_about_something_else_is_no_disagreement() -> None:
+    files = [
+        [make_passage("The monthly fee for the solar dryers is 480 EUR.", "hosting.md")],
+        [make_passage("The monthly fee for the solar dryers is 690 EUR.", "cleaning.md")],
+    ]
+    assert [finding.against for finding in find_findings(QUESTION, files, {}, embed_static)] == [(), ()]
+
+
 def test_another_value_is_shown_where_only_figures_and_a_few_words_differ() -> None:
     files = [
         [make_passage("The fee for solar dryers at Kolbe Mills is 25,000 EUR since the last renewal.", "a.md")],

@@ -128,6 +128,11 @@ def test_sources_that_answer_with_other_names_are_shown_as_disagreeing(question,
     [
         ("Who are members of the club?", "The members include Ida Halloran.", "The members include Max Berger."),
         ("Who founded Halloran Works?", "Halloran Works was founded by Ida.", "Berger Works was founded by Max."),
+        (
+            "What is the liability capped at?",
+            "The contractor's liability is capped at 50,000 EUR.",
+            "The contractor's liability is capped at 200,000 EUR.",
+        ),
     ],
 )
 def test_sources_that_say_different_things_need_not_disagree(question, one, other, tmp_path):

@@ -185,7 +185,7 @@ def test_the_page_describes_what_it_searches(page: Page, otters: None) -> None:
     expect(page.locator("#model-line")).to_contain_text("No language model")
     example = page.locator(".example").first
     question = example.inner_text()
-    assert any(name in question for name in ("bees.txt", "bridge.txt", "survey.pdf", "ferry.docx"))
+    assert "What do the documents say about “" in question
     example.click()
     expect(page.locator("#question")).to_have_value(question)
 

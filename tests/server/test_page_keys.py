@@ -17,7 +17,7 @@ def test_server_with_keys_asks_for_one(browser: Browser, tmp_path) -> None:
             expect(page.locator("#key")).to_be_visible()
             page.fill("#key-field", secret)
             page.keyboard.press("Enter")
-            expect(page.locator("#where label")).to_contain_text(["default"])
+            expect(page.locator("#where label")).to_contain_text(["docs"])
             page.fill("#question", "Who decoded the waggle dance?")
             page.click("text=Find out")
             expect_report(page)

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from suffice.text.entities import extract_lowered_names
+
 _WORDS = "two three four five six seven eight nine ten eleven twelve".split()
 _NUMBER_WORDS = {word: value for value, word in enumerate(_WORDS, 2)}
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -141,6 +143,11 @@ def find_figures(text: str) -> tuple[Figure, ...]:
     """Return the figures of a text in reading order."""
     found = [figure for match in _FIGURE.finditer(text) for figure in _read_figure(match)]
     return (*found, *_find_months(text))
+
+
+def share_name(one: str, other: str) -> bool:
+    """Whether two sentences name the same thing. "The fee is 480 EUR" in one contract is not about the fee of another."""
+    return bool((extract_lowered_names(one) & extract_lowered_names(other)) - _UNITS.keys())
 
 
 def _read_figure(match: re.Match[str]) -> Iterator[Figure]:

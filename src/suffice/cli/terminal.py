@@ -253,7 +253,7 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
     if verbose:
         sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
         console.print(Text(f"Evidence judged sufficient: {sufficiency}"))
-        console.print(Text(f"{report.status} · {format_usage(report.usage)}", style="dim"))
+        console.print(Text(" · ".join(filter(None, (report.status, format_usage(report.usage)))), style="dim"))
         console.print()
         print_stop(report.stop, console)
     else:
@@ -324,7 +324,7 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
     console.print(Text(stop.explanation))
     if not stop.rounds:
         return
-    names = select_readings(stop, 5)
+    names = select_readings(stop, 2)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("round", "queries", "new", *map(describe_reading, names), "verdict"):
         table.add_column(column, justify="left" if column == "verdict" else "right")

@@ -214,7 +214,9 @@ def build_stopped(run: RunState, gate: Gate, verdict: Verdict) -> SearchStopped:
     limits = {reason: kind for kind, reason in LIMIT_REASONS.items()}
     origin = run.budget.origins.get(limits.get(verdict.reason, ""))
     because = f"{verdict.because}, a limit of {origin}" if origin else verdict.because
-    text = explain_stop(verdict.reason, because, verdict.promise, run.records)
     found = _find_coverage(run)
+    is_all_read = verdict.reason == "sufficient" and found is not None and found.is_complete
+    told = ("read_all", "") if is_all_read else (verdict.reason, because)
+    text = explain_stop(*told, verdict.promise, run.records)
     stop = Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate), coverage=found)
     return SearchStopped(stop, snapshot_state(run, verdict.reason))

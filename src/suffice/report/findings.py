@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from suffice.answers import Finding, Offsets, Quotation
-from suffice.claims.figures import Figure, find_figures
+from suffice.claims.figures import Figure, find_figures, share_name
 from suffice.models.filler import estimate_filler
 from suffice.text.blocks import LIST_MARKER, split_blocks
 from suffice.text.entities import content_stems, extract_names, stem_words, strip_instruction, strip_parenthetical
@@ -236,7 +236,8 @@ def _add(found: list[tuple[_Unit, Finding]], unit: _Unit, salience: float) -> No
             return
         kinds = {figure.kind for figure in unit.quantities} & {figure.kind for figure in other.quantities}
         words = ({stem for stem in one.stems if not stem[0].isdigit()} for one in (unit, other))
-        if jaccard(*words) >= _SAME_MATTER and unit.period == other.period and kinds:
+        is_same_matter = jaccard(*words) >= _SAME_MATTER and share_name(unit.text, other.text)
+        if is_same_matter and unit.period == other.period and kinds:
             found[i] = other, replace(finding, against=(*finding.against, quotation))
             return
     found.append((unit, Finding(quotation, salience=salience)))

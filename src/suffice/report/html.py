@@ -65,7 +65,6 @@ from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Sto
 
 _MAX_HEADING_CHARS = 240
 _CHARTS = ((760, "chart"), (350, "small"))  # Widths in units of the chart's text, for large screens and for small ones.
-_MAX_TABLE_READINGS = 4
 _HEADING_MARK = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+")
 _MAX_STRETCHES = 6  # Of one source.
 CANCELLED_TEXT = "You stopped this run before it could answer."
@@ -75,7 +74,7 @@ def render_html(report: Report) -> str:
     """Return the whole page."""
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
-    css, js = _load_asset("report.css"), _load_asset("report.js")
+    css, js, used = _load_asset("report.css"), _load_asset("report.js"), format_usage(report.usage)
     policy = (
         f"default-src 'none'; style-src '{_csp_hash(css)}'; script-src '{_csp_hash(js)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -121,7 +120,7 @@ def render_html(report: Report) -> str:
 {_render_bill(report)}
 </section>
 </div>
-<footer>{_render_skills(report)}<p>{_escape(format_usage(report.usage))} · run {_escape(report.run, 80)}</p></footer>
+<footer>{_render_skills(report)}<p>{_escape(used and f"{used} · ")}run {_escape(report.run, 80)}</p></footer>
 <script>{js}</script>
 </body>
 </html>
@@ -337,15 +336,15 @@ def _render_stop(report: Report) -> str:
         for topic, values in get_topic_series(stop).items()
     ]
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, stop.sufficiency)
-    promise = f'<p class="explanation">How sure is this stop? {PROMISE_TEXT[stop.promise].capitalize()}.</p>'
+    promise = f"How sure is this stop? {PROMISE_TEXT[stop.promise].capitalize()}."
+    why = "" if is_all_read(stop) else promise if stop.reason in JUDGED_REASONS else stop.explanation
     fruitless = _render_items(_escape(query, 300) for query in list_fruitless_queries(report))
     return f"""<details id="why" class="fold">
 <summary><h2>{_escape(describe_stop(stop))}</h2></summary>
 {figure if charts[0] and len(stop.rounds) > 1 else ""}
-{promise if stop.reason in JUDGED_REASONS and not is_all_read(stop) else ""}
+{f'<p class="explanation" dir="auto">{_escape(why)}</p>' if why else ""}
 {f'<p class="explanation">{_escape(breadth)}</p>' if (breadth := render_breadth(report.notices)) else ""}
 <details id="why-details"><summary>Details</summary>
-<p class="explanation" dir="auto">{_escape(stop.explanation)}</p>
 <dl class="facts"><div><dt>Is the evidence enough?</dt><dd>{sufficiency}</dd></div>
 <div><dt>Stop rule</dt><dd><code>{_escape(stop.expression or stop.gate, 400)}</code></dd></div></dl>
 {_render_rounds_table(stop)}
@@ -359,7 +358,7 @@ def _render_stop(report: Report) -> str:
 def _render_rounds_table(stop: Stop) -> str:
     if not stop.rounds:
         return "<p>No round was completed.</p>"
-    names = select_readings(stop, _MAX_TABLE_READINGS)
+    names = select_readings(stop, 2)
     series = [get_reading_series(stop, name) for name in names]
     heads = "".join(f'<th scope="col" class="number">{_escape(describe_reading(name), 40)}</th>' for name in names)
     rows = "".join(

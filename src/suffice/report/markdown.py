@@ -28,8 +28,6 @@ from suffice.report.wording import (
     count,
     describe_reading,
     describe_search,
-    describe_stop,
-    describe_writer,
     format_reading,
     list_fruitless_queries,
 )
@@ -77,7 +75,7 @@ def render_markdown(report: Report) -> str:
         # Below the line, so that a claim check of the file does not read it as a claim.
         f"---\n\n{_to_line(describe_search(report))}",
         f"Skills: {_to_line(skills)}" if (skills := describe_skills(report)) else "",
-        _to_line(format_usage(report.usage)) if report.usage.calls or report.usage.pages_read else "",
+        _to_line(format_usage(report.usage)),
         _render_bill(report.usage),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -89,14 +87,12 @@ def _to_line(text: str) -> str:
 
 
 def format_usage(usage: UsageSummary) -> str:
-    """Summarize in one line what the run used. Its queries are in ``describe_search``, those for claims not counted."""
+    """Say in one line what a language model and the web were used for; empty if neither was (``describe_search``)."""
+    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
     estimated = f" (estimated for {count(usage.estimated_calls, 'call')})" if usage.estimated_calls else ""
-    has_tokens = usage.input_tokens or usage.output_tokens
-    tokens = f" · {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out{estimated}" if has_tokens else ""
-    pages = f" · {count(usage.pages_read, 'page')} read" if usage.pages_read else ""
-    cost = "" if usage.cost_usd == 0 else f" · cost {_format_cost(usage.cost_usd)}"
-    used = f"{usage.model} · {count(usage.calls, 'call')}{tokens}" if has_tokens else describe_writer(usage)
-    return f"{used}{pages} · {usage.seconds:.1f} s{cost}"
+    parts = [count(usage.calls, "call"), tokens + estimated] if usage.input_tokens or usage.output_tokens else []
+    parts += [f"{count(usage.pages_read, 'page')} read"] if usage.pages_read else []
+    return " · ".join([*parts, f"cost {_format_cost(usage.cost_usd)}"] if parts and usage.cost_usd != 0 else parts)
 
 
 def build_bill(usage: UsageSummary) -> list[list[str]]:
@@ -247,7 +243,6 @@ def _render_computations(report: Report) -> Iterable[str]:
 def _render_stop(report: Report) -> Iterable[str]:
     stop = report.stop
     yield f"## {ReportSection.STOP}"
-    yield f"**{_to_line(describe_stop(stop))}.**"
     yield _to_line(stop.explanation)
     if breadth := render_breadth(report.notices):
         yield breadth

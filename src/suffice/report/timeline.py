@@ -71,7 +71,8 @@ def describe_outcome(stop: Stop, record: RoundRecord) -> str:
     stopping = ", ".join(dict.fromkeys(leaf.gate for leaf in verdicts if leaf.stop))
     unknown = ", ".join(dict.fromkeys(leaf.gate for leaf in verdicts if leaf.stop is None))
     if record.index == stop.round and stop.rounds[-1] is record:
-        outcome = f"stop: {stop.reason}" + (f" ({stop.gate})" if stop.gate not in ("", stop.reason) else "")
+        gate = f" ({stop.gate})" if stop.gate not in ("", stop.reason) else ""
+        outcome = f"stop: {stop.reason.replace('_', ' ')}{gate}"
     elif stopping:
         outcome = f"continue, although {stopping} would stop"
     else:

@@ -102,29 +102,22 @@ def describe_threshold(name: str, threshold: float) -> str:
 def describe_stop(stop: Stop) -> str:
     """Say in one short line, without a full stop, when and why the search stopped."""
     completed = len(stop.rounds) or stop.round
-    if completed == 0:
-        return f"Stopped before the first round: {STOP_REASON_TEXT.get(stop.reason, stop.reason)}"
-    rounds = count(completed, "round")
-    if stop.reason == "sufficient" and stop.coverage is not None:
-        share = format_reading("relevance.seen", stop.coverage.share)
-        why = (
-            STOP_REASON_TEXT["read_all"] if is_all_read(stop) else f"an estimated {share} of what is relevant was read"
-        )
-        return f"Stopped after {rounds}: {why}"
-    for leaf in list_stopping_verdicts(stop):
-        chance = finite_or_none(leaf.signals.get("worth.p", (None, 0.0))[0])
-        if stop.reason == "diminished" and chance is not None:
-            return (
-                f"Stopped after {rounds}: another round had a chance of {format_reading('worth.p', chance)} of finding "
-                "more"
-            )
-    return f"Stopped after {rounds}: {STOP_REASON_TEXT.get(stop.reason, stop.reason.replace('_', ' '))}"
+    when = f"after {count(completed, 'round')}" if completed else "before the first round"
+    why = STOP_REASON_TEXT.get(stop.reason, stop.reason.replace("_", " "))
+    if is_all_read(stop):
+        why = STOP_REASON_TEXT["read_all"]
+    elif stop.reason == "sufficient" and stop.coverage is not None:
+        why = f"an estimated {format_reading('relevance.seen', stop.coverage.share)} of what is relevant was read"
+    chances = (leaf.signals.get("worth.p", (None, 0.0))[0] for leaf in list_stopping_verdicts(stop))
+    if stop.reason == "diminished" and (known := [one for one in chances if finite_or_none(one) is not None]):
+        why = f"another round had a chance of {format_reading('worth.p', known[0])} of finding more"
+    return f"Stopped {when}: {why}"
 
 
 def is_all_read(stop: Stop) -> bool:
-    """Return whether a survey read everything in scope, so that nothing about it is estimated."""
-    coverage = stop.coverage
-    return coverage is not None and coverage.files_read == coverage.files and coverage.low == 1
+    """Return whether everything in scope was read, so that nothing about the stop is estimated."""
+    is_covered = stop.reason == "sufficient" and stop.coverage is not None and stop.coverage.is_complete
+    return stop.reason == "read_all" or is_covered
 
 
 def describe_search(report: Report) -> str:

@@ -64,8 +64,8 @@ PATTERNS = (
     r"\btell (?:the|your) (?:user|reader|human)s?(?: so\b| this\b| ?:)",
     r"\b(?:do not|don't|never) (?:mention|reveal|report|state) (?:(?:this|these) (?:note|instruction|message)"
     r"|(?:the \w{1,9} )?\d)",
-    r"\b(?:verbatim|word for word|repeat after me) ?:|\b(?:must|always|only) cite this\b|\b(?:whoever"
-    r"|anyone who) summari[sz]es\b",
+    rf"\b{_SAY}\b.{{0,30}} (?:verbatim|word for word) ?:|\brepeat after me ?:",
+    r"\b(?:must|always|only) cite this\b|\b(?:whoever|anyone who) summari[sz]es\b",
     r"\bsufficient\W{1,4}(?:to )?true\b|\bmark\b.{0,20}\bas sufficient\b|\bstop (?:searching|(?:the"
     r"|your) (?:re)?search)(?: now)? and\b",
     r"\b(?:antworten? (?:sie )?immer mit|répondez toujours|responde siempre)\b",

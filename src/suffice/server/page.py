@@ -1,11 +1,11 @@
 """The web page at ``/`` and the reference at ``/docs``: their files, the choices they offer, and a finished report as HTML."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -94,30 +94,35 @@ def _describe_collections(collections: Mapping[str, Sequence[str]]) -> dict[str,
         try:
             listed = list_files([Path(path) for path in paths if "://" not in path]).files
             changed = max((path.stat().st_mtime for path in listed), default=None)
+            examples += _suggest_questions(listed)
         except (SufficeError, OSError):
             listed, changed = (), None  # A run says what is wrong with the folder.
         described.append({"name": name, "files": len(listed), "changed": changed})
-        examples += list(islice(_suggest_questions(listed), _MAX_EXAMPLES))
     return {"collections": described, "examples": examples[:_MAX_EXAMPLES]}
 
 
-def _suggest_questions(listed: Sequence[Path]) -> Iterator[str]:
-    """Yield a question for each of the first files that have something to ask about."""
-    for path in listed[: 4 * _MAX_EXAMPLES]:
-        with suppress(SufficeError, OSError):
-            state = path.stat()
-            if state.st_size <= _MAX_EXAMPLE_BYTES and (question := _suggest_question(path, state.st_mtime_ns)):
-                yield question
+def _suggest_questions(listed: Sequence[Path]) -> list[str]:
+    """Return questions about the titles of files from all over the folder, or about its largest files if none has a title."""
+    small = {path: state for path in listed if (state := path.stat()).st_size <= _MAX_EXAMPLE_BYTES}
+    read = _spread(list(small), 4 * _MAX_EXAMPLES)
+    titles = list(dict.fromkeys(filter(None, (_find_title(path, small[path].st_mtime_ns) for path in read))))
+    asked = [f"What do the documents say about “{title}”?" for title in _spread(titles, _MAX_EXAMPLES)]
+    largest = sorted(small, key=lambda path: -small[path].st_size)[:_MAX_EXAMPLES]
+    return asked or [f"What are the main points of {path.name}?" for path in largest]
+
+
+def _spread(items: Sequence[Any], limit: int) -> Sequence[Any]:
+    return items[:: -(-len(items) // limit) or 1]
 
 
 @lru_cache(256)
-def _suggest_question(path: Path, changed: int) -> str:
-    """Return a question about the second section of a file, or about the whole file. It is read once for each change."""
-    chunks = read_isolated(path).chunks
-    title, section = next((chunk.title.split(" > ")[:2] for chunk in chunks if " > " in chunk.title), ("", ""))
-    if section:
-        return f"What does “{title}” say about “{section.lstrip('0123456789. ')}”?"
-    return f"What are the main points of {path.name}?" if chunks else ""
+def _find_title(path: Path, changed: int) -> str:
+    """Return the heading that a file begins with; empty if it has none or cannot be read. It is read once for each change."""
+    with suppress(SufficeError):
+        for chunk in read_isolated(path).chunks[:1]:
+            title = chunk.title.partition(" > ")[0]
+            return title if chunk.text.lstrip("# ").startswith(title) else ""
+    return ""
 
 
 @cache

@@ -81,7 +81,11 @@ async function showEstimate() {
 }
 
 function showCollections(parts) {
-  const boxes = parts.collections.map((name) => checkbox("collections", name, name, (parts.folders[name] ?? []).join(", ")));
+  const boxes = parts.collections.map((name) => {
+    const folders = (parts.folders[name] ?? []).join(", ");
+    const isNamed = name !== "default" || !folders;  // The operator gave it no name: its folder tells more.
+    return checkbox("collections", name, isNamed ? name : folders, isNamed ? folders : "");
+  });
   if (parts.web) boxes.push(checkbox("web", "web", "the web", "a search service that the operator chose", !boxes.length));
   byId("where").append(...boxes);
   byId("ask").querySelector("button.main").disabled = !boxes.length;
@@ -119,7 +123,7 @@ function formatAge(seconds) {
 
 function checkbox(name, value, label, hint, checked = true) {
   const input = element("input", { type: "checkbox", name, value, checked });
-  return element("label", {}, input, label, element("span", { className: "hint" }, ` · ${hint}`));
+  return element("label", {}, input, label, element("span", { className: "hint" }, hint && ` · ${hint}`));
 }
 
 function fill(id, names, labels = {}) {
