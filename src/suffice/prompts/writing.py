@@ -72,7 +72,6 @@ class SynthesisResponse:
 class WritingPrompt(Prompt[SynthesisResponse]):
     """Base of the prompts whose response is an answer in Markdown."""
 
-    response_type = SynthesisResponse
     output_format = "text"
 
     @classmethod
@@ -80,7 +79,6 @@ class WritingPrompt(Prompt[SynthesisResponse]):
         return parse_markdown_answer(text)
 
 
-@dataclass(frozen=True)
 class DraftAnswer(WritingPrompt):
     role = "draft"
     temperature = 0.1
@@ -106,7 +104,6 @@ class DraftAnswer(WritingPrompt):
     today: str = ""
 
 
-@dataclass(frozen=True)
 class Rewrite(WritingPrompt):
     role = "rewrite"
 
@@ -116,7 +113,6 @@ class Rewrite(WritingPrompt):
     max_tokens: int = 4000
 
 
-@dataclass(frozen=True)
 class AnswerSentence(WritingPrompt):
     """There is no way out such as NONE: small models take it although the answer is there (docs/writing.md)."""
 
@@ -148,10 +144,8 @@ class SelfTestResponse:
     passed: bool
 
 
-@dataclass(frozen=True)
 class SelfTest(Prompt[SelfTestResponse]):
     role = "self_test"
-    response_type = SelfTestResponse
     output_format = "text"
     max_tokens = 200
 
@@ -169,7 +163,6 @@ class SelfTest(Prompt[SelfTestResponse]):
         )
 
 
-@dataclass(frozen=True)
 class Revise(WritingPrompt):
     role = "revise"
     temperature = 0.1
@@ -197,10 +190,8 @@ class MendResponse:
     sentences: tuple[MendedSentence, ...] = ()
 
 
-@dataclass(frozen=True)
 class Mend(Prompt[MendResponse]):
     role = "mend"
-    response_type = MendResponse
     truncation_order = (("sources", "last"),)
     temperature = 0.1
 
@@ -221,10 +212,8 @@ class ComputeResponse:
     more: bool = False
 
 
-@dataclass(frozen=True)
 class Compute(Prompt[ComputeResponse]):
     role = "compute"
-    response_type = ComputeResponse
     omits_empty = True
     truncation_order = (("notes", "first"),)
 
