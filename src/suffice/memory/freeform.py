@@ -9,9 +9,9 @@ from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import MAX_FACT_CHARS, build_observation, is_on_topic, says_not_found
 from suffice.memory.open_questions import MAX_OPEN
 from suffice.prompts.lab import OPEN_LINE, VERBATIM_LINE, RewriteNotes
-from suffice.text.citations import list_handles, skip_citations, strip_citations
+from suffice.text.citations import list_handles, strip_citations
 from suffice.text.entities import content_stems
-from suffice.text.sentences import split_sentences
+from suffice.text.parts import split_statements
 from suffice.types import BELIEF_KIND, Note, Round
 
 MAX_NOTES_CHARS = 1_200  # The prompt asks for at most 120 words.
@@ -107,9 +107,4 @@ class FreeformMemory(ModelMemory):
 
 def _list_sentences(text: str) -> list[str]:
     """Return the sentences of each line, each with the citations that follow it."""
-    return [
-        " ".join(line[start : skip_citations(line, end)].split())
-        for line in text.splitlines()
-        for start, end in split_sentences(line)
-        if any(map(str.isalpha, strip_citations(line[start:end])))
-    ]
+    return [" ".join(one.split()) for line in text.splitlines() for one in split_statements(line)]

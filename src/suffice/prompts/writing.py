@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from suffice.prompts.base import Prompt
 from suffice.text.citations import list_handles, skip_citations, strip_citations
 from suffice.text.markdown import Section, find_headings, has_list_marker, split_list_items
+from suffice.text.parts import split_statements
 from suffice.text.sentences import split_sentences
 from suffice.types import Note, Sufficiency
 
@@ -307,7 +308,5 @@ def extract_first_sentence(text: str) -> str:
     for paragraph in text.split("\n\n"):
         prose = paragraph.strip()
         if prose and not prose.startswith(("#", ">", "|", "```")) and not has_list_marker(prose):
-            start, end = split_sentences(prose)[0]
-            after = skip_citations(prose, end)
-            return prose[start : after + (after > end and prose.startswith(".", after))]
+            return split_statements(prose)[0]
     return ""

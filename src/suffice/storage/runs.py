@@ -107,59 +107,57 @@ class RunLogBuilder:
     def build_row(self, report: Report) -> dict[str, Any]:
         """Return the line of the log when the run has ended."""
         assert self.started is not None, "the first event of a run is Started"
-        gathered = self._search_ended_at - self._started_at
-        durations = {"gather": round(gathered, 3), "write": round(time.time() - self._search_ended_at, 3)}
-        at = format_time(datetime.fromtimestamp(self._started_at, UTC))
-        return _build_log_row(report, self.started, at, durations)
-
-
-def _build_log_row(report: Report, started: Started, at: str, durations: dict[str, float]) -> dict[str, Any]:
-    usage, stop, metadata = report.usage, report.stop, report.metadata
-    review = metadata.get("review") or {}
-    return {
-        "run": report.run,
-        "at": at,
-        "task": report.task,
-        "task_type": metadata.get("task_type"),
-        "status": report.status,
-        "stop": stop.reason,
-        "gate": stop.expression or stop.gate,
-        "strategy": started.strategy,
-        "preset": metadata.get("strategy"),
-        "tier": metadata.get("tier"),
-        "memory": started.memory,
-        "seed": started.seed,
-        "version": metadata.get("version"),
-        "model": usage.model,
-        "producer": metadata.get("producer"),
-        "evaluator": metadata.get("evaluator"),
-        "seconds": usage.seconds,
-        "durations": durations,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "tokens_by_stage": {
-            role: {"calls": used.calls, "input": used.input_tokens, "output": used.output_tokens}
-            for role, used in usage.by_role.items()
-        },
-        "cost_usd": usage.cost_usd,
-        "searches": usage.searches,
-        "pages_read": usage.pages_read,
-        "rounds": len(stop.rounds),
-        "queries": [query for one in stop.rounds for query in one.queries],
-        "novelty_scores": [one.readings.get("novelty.words") for one in stop.rounds],
-        "sources": len(report.sources),
-        "claims": {claim.support: sum(c.support == claim.support for c in report.claims) for claim in report.claims},
-        "review_scores": [one.get("composite") for one in review.get("rounds", ())],
-        "review_passed": review.get("passed"),
-        "memory_hits": list(metadata.get("recalled", ())),
-        "continues": metadata.get("continues"),
-    }
+        started, usage, stop, metadata = self.started, report.usage, report.stop, report.metadata
+        review = metadata.get("review") or {}
+        return {
+            "run": report.run,
+            "at": format_time(datetime.fromtimestamp(self._started_at, UTC)),
+            "task": report.task,
+            "task_type": metadata.get("task_type"),
+            "status": report.status,
+            "stop": stop.reason,
+            "gate": stop.expression or stop.gate,
+            "strategy": started.strategy,
+            "preset": metadata.get("strategy"),
+            "tier": metadata.get("tier"),
+            "memory": started.memory,
+            "seed": started.seed,
+            "version": metadata.get("version"),
+            "model": usage.model,
+            "producer": metadata.get("producer"),
+            "evaluator": metadata.get("evaluator"),
+            "seconds": usage.seconds,
+            "durations": {
+                "gather": round(self._search_ended_at - self._started_at, 3),
+                "write": round(time.time() - self._search_ended_at, 3),
+            },
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "tokens_by_stage": {
+                role: {"calls": used.calls, "input": used.input_tokens, "output": used.output_tokens}
+                for role, used in usage.by_role.items()
+            },
+            "cost_usd": usage.cost_usd,
+            "searches": usage.searches,
+            "pages_read": usage.pages_read,
+            "rounds": len(stop.rounds),
+            "queries": [query for one in stop.rounds for query in one.queries],
+            "novelty_scores": [one.readings.get("novelty.words") for one in stop.rounds],
+            "sources": len(report.sources),
+            "claims": {
+                claim.support: sum(c.support == claim.support for c in report.claims) for claim in report.claims
+            },
+            "review_scores": [one.get("composite") for one in review.get("rounds", ())],
+            "review_passed": review.get("passed"),
+            "memory_hits": list(metadata.get("recalled", ())),
+            "continues": metadata.get("continues"),
+        }
 
 
 def read_log(data_dir: Path) -> list[dict[str, Any]]:
     """Return the lines of the log, oldest first; unreadable lines are skipped."""
     try:
-        rows = _parse_lines((data_dir / LOG_FILE).read_bytes())
+        rows = parse_json_lines((data_dir / LOG_FILE).read_bytes())
     except OSError:
         return []
     return [row for row in rows if isinstance(row.get("run"), str)]
@@ -199,7 +197,7 @@ def load_report(folder: Path) -> Report:
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
     """Return the events of a recorded run; a killed run may have left half a line."""
-    return _parse_lines((folder / EVENTS_FILE).read_bytes())
+    return parse_json_lines((folder / EVENTS_FILE).read_bytes())
 
 
 def load_prior_run(folder: Path) -> PriorRun:
@@ -278,7 +276,7 @@ def _open_private(path: Path) -> TextIO:
     return open(descriptor, "w", encoding="utf-8", errors="backslashreplace")
 
 
-def _parse_lines(data: bytes) -> list[dict[str, Any]]:
+def parse_json_lines(data: bytes) -> list[dict[str, Any]]:
     """Return the JSON object of each line; a line without one is left out."""
     rows = []
     for line in data.splitlines():
