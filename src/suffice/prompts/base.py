@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, dataclass_transform
 from suffice import settings
 from suffice.errors import InputError
 from suffice.text.plain import read_text
-from suffice.types import Image, Note, Query
+from suffice.types import Image, Note
 
 A = TypeVar("A")
 
@@ -210,14 +210,8 @@ def render_value(value: object) -> str:
         title = " ".join(value.title.split())  # Titles come from sources too.
         content = _escape_fences(f"{title}\n{value.text}" if title else value.text)
         return f"{' '.join(value.handles)}\n<<<\n{content}\n>>>".lstrip()
-    if isinstance(value, Query):
-        return _to_item(value.text)
-    if isinstance(value, Mapping):
-        return "\n".join(f"- {name}: {_to_item(render_value(item))}" for name, item in value.items()) or "(none)"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        lines = [
-            render_value(item) if isinstance(item, Note) else f"- {_to_item(render_value(item))}" for item in value
-        ]
+        lines = (render_value(item) if isinstance(item, Note) else f"- {_to_item(str(item))}" for item in value)
         return "\n".join(lines) or "(none)"
     # A single line may be a title, such as the name of a section. Longer texts are the task's or the model's own.
     return str(value) if "\n" in str(value) else _escape_fences(str(value))

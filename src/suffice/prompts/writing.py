@@ -307,6 +307,7 @@ def extract_first_sentence(text: str) -> str:
     """Return the first sentence outside headings, quotations and lists, with the handles that follow it."""
     for paragraph in text.split("\n\n"):
         prose = paragraph.strip()
-        if prose and not prose.startswith(("#", ">", "|", "```")) and not has_list_marker(prose):
-            return split_statements(prose)[0]
+        is_prose = not prose.startswith(("#", ">", "|", "```")) and not has_list_marker(prose)
+        if is_prose and (sentences := split_statements(prose)):
+            return sentences[0]
     return ""
