@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope
-from suffice.replay.compare import compute_recall_curve
+from suffice.measure.frontier import interpolate, oracle_envelope
+from suffice.replay.compare import FixedReference, compute_recall_curve
 from suffice.replay.episodes import read_episodes
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "episodes"
@@ -46,15 +46,17 @@ def find_stops(runs: Sequence[tuple[list[float], int]], chances: dict[State, flo
 def compute_gap_closed(runs: Sequence[tuple[list[float], int]], cost: float) -> float:
     """Return the share of the gap closed at a cost, from a mixture of the nearest prices below and above it."""
     curves = [curve for curve, _ in runs]
-    fixed, best, chances = fixed_envelope(curves), oracle_envelope(curves), estimate_chances(runs)
-    points = []
+    points = [[(float(k), recall) for k, recall in enumerate(curve, 1)] for curve in curves]
+    fixed = FixedReference([str(number) for number in range(len(curves))], points, draws=1).envelope
+    best, chances = oracle_envelope(curves), estimate_chances(runs)
+    reached = []
     for price in sorted({*chances.values(), 1.1}):
         stops = find_stops(runs, chances, price)
         recall = sum(curve[done - 1] for curve, done in zip(curves, stops, strict=True)) / len(curves)
-        points.append((sum(stops) / len(stops), recall))
-    points.sort()
-    below = max((point for point in points if point[0] <= cost), default=points[0])
-    above = min((point for point in points if point[0] >= cost), default=points[-1])
+        reached.append((sum(stops) / len(stops), recall))
+    reached.sort()
+    below = max((point for point in reached if point[0] <= cost), default=reached[0])
+    above = min((point for point in reached if point[0] >= cost), default=reached[-1])
     share = 0.0 if above[0] == below[0] else (cost - below[0]) / (above[0] - below[0])
     recall = below[1] + share * (above[1] - below[1])
     return (recall - interpolate(fixed, cost)) / (interpolate(best, cost) - interpolate(fixed, cost))

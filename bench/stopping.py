@@ -26,7 +26,7 @@ from suffice.cli.replay import format_table
 from suffice.gates.parse import parse_gate
 from suffice.lab.fit import calibrate_price, fit_worth
 from suffice.lab.sweep import EXHAUSTION_SWEEP
-from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
+from suffice.measure.frontier import interpolate, oracle_envelope, upper_concave_hull
 from suffice.replay.compare import GateComparison, compare_gates, compute_recall_curve
 from suffice.replay.episodes import Episode, read_corpus, read_episodes
 from suffice.replay.judge import find_stop, measure_readings
@@ -162,12 +162,12 @@ class Reference:
         self._weights = picks[:, self._question].astype(float)
         self._weights /= self._weights.sum(axis=1, keepdims=True)
         best = self.curves if cap is None else self.curves[:, :cap]
-        self._fixed, self._oracle = fixed_envelope(self.curves.tolist()), oracle_envelope(best.tolist())
-        lengths = range(1, self.curves.shape[1] + 1)
-        means = self._weights @ numpy.maximum.accumulate(self.curves, axis=1)
-        self._drawn_fixed = [
-            upper_concave_hull([(float(k), y) for k, y in zip(lengths, row, strict=True)]) for row in means.tolist()
-        ]
+        self._oracle = oracle_envelope(best.tolist())
+        rising = numpy.maximum.accumulate(self.curves, axis=1)
+        self._fixed, *self._drawn_fixed = (
+            upper_concave_hull([(float(k), y) for k, y in enumerate(row, 1)])
+            for row in numpy.vstack([rising.mean(axis=0), self._weights @ rising]).tolist()
+        )
         self._steps = self._rank_steps(best.tolist())
 
     def _rank_steps(self, curves: Sequence[Sequence[float]]) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":

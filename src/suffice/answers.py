@@ -202,12 +202,7 @@ class Draft:
         held = [any(one in statements for one in list_statements(part)) for part in self.parts]
         near = zip(self.parts, held, (*held[1:], False), strict=True)
         parts = tuple(part for part, here, after in near if here or after or isinstance(part, SectionHeading))
-        findings, recommendations, risks = (
-            tuple(line for line in lines if line in statements)
-            for lines in (self.findings, self.recommendations, self.risks)
-        )
-        parts = drop_bare_headings(parts)
-        return replace(self, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
+        return self._change(drop_bare_headings(parts), lambda line: (line,) if line in statements else ())
 
     def replace_statements(
         self,
@@ -215,11 +210,14 @@ class Draft:
         rename: Callable[[Statement], Statement] = lambda statement: statement,
     ) -> "Draft":
         """Return the draft with each statement of its text and lists replaced, as ``replace_statements`` does."""
+        return self._change(replace_statements(self.parts, mend, rename), mend)
+
+    def _change(self, parts: tuple[Part, ...], mend: Callable[[Statement], tuple[Statement, ...]]) -> "Draft":
+        """Return the draft with these parts, and with each line of its lists replaced."""
         findings, recommendations, risks = (
             tuple(new for line in lines for new in mend(line))
             for lines in (self.findings, self.recommendations, self.risks)
         )
-        parts = replace_statements(self.parts, mend, rename)
         return replace(self, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
 
     @property

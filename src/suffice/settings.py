@@ -12,10 +12,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from suffice.errors import InputError
 from suffice.types import Bounds
+
+Number = TypeVar("Number", int, float)
 
 # Bounds by the size of a task: rounds, queries, sources, seconds, tokens (values of the source system, see docs/sources.md).
 TIERS = {
@@ -89,7 +91,7 @@ class ModelSettings:
     timeout: float | None = None
     """``SUFFICE_TIMEOUT``: seconds for one attempt at a call. Unset: 180 for cloud models, 1800 for local ones, which need
     minutes for a long prompt."""
-    concurrency: Mapping[str, float] = field(default_factory=dict)
+    concurrency: Mapping[str, int] = field(default_factory=dict)
     """``SUFFICE_CONCURRENCY``: simultaneous calls, as ``8`` or by provider as ``openai:8,ollama:1``; the empty name is for all
     other providers. Unset: 8 for cloud models, 2 for local ones, which share the cores of one machine."""
     prices: Path | None = None
@@ -272,7 +274,7 @@ def _parse_review_rules(values: Mapping[str, str]) -> ReviewRules:
     pass_mark = _parse_number(values, "SUFFICE_REVIEW_PASS", float) or default.pass_mark
     if pass_mark > 10:
         raise InputError(f"SUFFICE_REVIEW_PASS={pass_mark:g} cannot be reached: scores go from 0 to 10")
-    return ReviewRules(pass_mark, int(_parse_number(values, "MAX_WIGGUM_ROUNDS", int) or default.rounds))
+    return ReviewRules(pass_mark, _parse_number(values, "MAX_WIGGUM_ROUNDS", int) or default.rounds)
 
 
 def _parse_retention(values: Mapping[str, str]) -> Retention:
@@ -292,7 +294,6 @@ def _parse_retention(values: Mapping[str, str]) -> Retention:
 
 
 def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
-    context = _parse_number(values, "SUFFICE_CONTEXT", float, minimum=1)
     return ModelSettings(
         roles=_parse_roles(values),
         keys={
@@ -305,9 +306,9 @@ def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
             for provider, name in _BASE_URL_VARIABLES.items()
             if values.get(name, "").strip()
         },
-        context=None if context is None else int(context),
+        context=_parse_number(values, "SUFFICE_CONTEXT", int, minimum=1),
         timeout=_parse_number(values, "SUFFICE_TIMEOUT", float, minimum=1),
-        concurrency=_parse_provider_limits(values, "SUFFICE_CONCURRENCY"),
+        concurrency=_parse_concurrency(values),
         prices=Path(values["SUFFICE_PRICES"]).expanduser() if values.get("SUFFICE_PRICES") else None,
         think=_is_enabled(values, "HARNESS_PRODUCER_THINK"),
         keep_alive=values.get("OLLAMA_KEEP_ALIVE", "").strip() or None,
@@ -337,16 +338,17 @@ def _parse_writer(values: Mapping[str, str]) -> str | None:
     return text if text in ("prose", "sentence") else None
 
 
-def _parse_provider_limits(values: Mapping[str, str], name: str) -> dict[str, float]:
+def _parse_concurrency(values: Mapping[str, str]) -> dict[str, int]:
     """Parse ``8`` for all providers, or ``openai:8,ollama:1``."""
-    limits: dict[str, float] = {}
-    for part in filter(None, (part.strip() for part in values.get(name, "").split(","))):
+    limits: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in values.get("SUFFICE_CONCURRENCY", "").split(","))):
         provider, separator, number = part.rpartition(":")
         if separator and provider not in KEY_VARIABLES:
+            providers = ", ".join(KEY_VARIABLES)
             raise InputError(
-                f"{name}={part!r}: there is no provider {provider!r}; choose one of: {', '.join(KEY_VARIABLES)}"
+                f"SUFFICE_CONCURRENCY={part!r}: there is no provider {provider!r}; choose one of: {providers}"
             )
-        limits[provider] = _to_number(number, name, float, minimum=1)
+        limits[provider] = _to_number(number, "SUFFICE_CONCURRENCY", int, minimum=1)
     return limits
 
 
@@ -367,17 +369,17 @@ def _resolve_folder(values: Mapping[str, str], name: str, xdg_name: str, default
 def _parse_count(values: Mapping[str, str], name: str, default: int) -> int:
     """Parse a whole number; 0 turns off what it counts."""
     number = _parse_number(values, name, int, minimum=0)
-    return default if number is None else int(number)
+    return default if number is None else number
 
 
 def _parse_number(
-    values: Mapping[str, str], name: str, number_type: type[int] | type[float], *, minimum: int | None = None
-) -> float | None:
+    values: Mapping[str, str], name: str, number_type: type[Number], *, minimum: int | None = None
+) -> Number | None:
     text = values.get(name, "").strip()
     return _to_number(text, name, number_type, minimum=minimum) if text else None
 
 
-def _to_number(text: str, name: str, number_type: type[int] | type[float], *, minimum: int | None = None) -> float:
+def _to_number(text: str, name: str, number_type: type[Number], *, minimum: int | None = None) -> Number:
     """Convert the text to a number of at least ``minimum``, or above zero without one."""
     required = "greater than 0" if minimum is None else f"at least {minimum}"
     try:

@@ -36,23 +36,6 @@ BREADTHS: tuple[Breadth, ...] = ("narrow", "list", "broad")
 ExcerptFormat = Literal["prose", "code", "list", "table"]
 """How an excerpt is laid out in its source."""
 
-STOP_REASONS = (
-    "sufficient",
-    "saturated",
-    "exhausted",
-    "diminished",
-    "budget_rounds",
-    "budget_queries",
-    "budget_time",
-    "budget_tokens",
-    "budget_cost",
-    "search_unavailable",
-    "model_unavailable",
-    "read_all",
-    "planner_done",
-    "cancelled",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -208,7 +191,7 @@ class PriorRun:
 class Verdict:
     """A gate's decision to stop, to continue, or unknown (``None``), with the numbers it is based on.
 
-    ``reason`` is one of ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
+    ``reason`` is a key of ``gates.explanation.STOP_REASON_TEXT`` if ``stop`` is true, else empty; ``because`` is a sentence.
     ``signals`` maps a reading to (value, threshold). ``parts`` are the verdicts of a composed gate's leaves.
     """
 
@@ -282,7 +265,7 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why the search ended: one of ``STOP_REASONS``, the gate that stopped it, and the records of all rounds.
+    """Why the search ended: a reason as in a ``Verdict``, the gate that stopped it, and the records of all rounds.
 
     ``gate`` is the simple gate that decided, ``expression`` the whole gate as text. ``sufficiency`` says whether the
     evidence answers the question; it is known when the report is built.

@@ -27,11 +27,12 @@ from bridge_story import (
 from suffice.engine.pipeline import run_pipeline
 from suffice.errors import ModelError
 from suffice.events import Finished, RoundDone, Searching, SearchStopped, Writing
+from suffice.gates.explanation import STOP_REASON_TEXT
 from suffice.prompts.judging import CheckDraftResponse
 from suffice.prompts.planning import PlannedQuery, ReflectionResponse
 from suffice.prompts.writing import SynthesisResponse
 from suffice.testing import FixtureSearch, make_passage, make_search_error
-from suffice.types import STOP_REASONS, Bounds, Usage
+from suffice.types import Bounds, Usage
 
 
 def test_sufficient():
@@ -339,7 +340,7 @@ def test_every_ending_has_a_name_and_an_explanation():
         setup(model(reflects=[ReflectionResponse(False, 0.2)]), FixtureSearch()),
     ):
         stop = outcome(chosen).stop
-        assert stop.reason in STOP_REASONS
+        assert stop.reason in STOP_REASON_TEXT
         assert stop.explanation
         assert stop.promise in ("heuristic", "estimate", "guarantee")
         reasons.add(stop.reason)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from suffice.gates.explanation import explain_stop
-from suffice.types import STOP_REASONS, RoundRecord
+from suffice.gates.explanation import STOP_REASON_TEXT, explain_stop
+from suffice.types import RoundRecord
 
 
 def record(index: int, new: int, accepted: bool = True, queries: int = 1) -> RoundRecord:
     return RoundRecord(index, accepted, ("q",) * queries, new, {}, ())
 
 
-@pytest.mark.parametrize("reason", STOP_REASONS)
+@pytest.mark.parametrize("reason", STOP_REASON_TEXT)
 @pytest.mark.parametrize("promise", ["heuristic", "estimate", "guarantee"])
 @pytest.mark.parametrize("rounds", [[], [record(1, 2)]])
 def test_every_stop_reason_has_an_explanation(reason: str, promise: str, rounds: list[RoundRecord]) -> None:
@@ -22,7 +22,9 @@ def test_every_stop_reason_has_an_explanation(reason: str, promise: str, rounds:
 
 
 def test_every_stop_reason_has_its_own_explanation() -> None:
-    assert len({explain_stop(reason, "", "heuristic", [record(1, 2)]) for reason in STOP_REASONS}) == len(STOP_REASONS)
+    assert len({explain_stop(reason, "", "heuristic", [record(1, 2)]) for reason in STOP_REASON_TEXT}) == len(
+        STOP_REASON_TEXT
+    )
 
 
 def test_it_counts_rounds_queries_and_passages() -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
+from suffice.measure.frontier import interpolate, oracle_envelope, upper_concave_hull
+from suffice.replay.compare import FixedReference
 
 quick = settings(deadline=None, max_examples=150)
 
@@ -41,6 +42,11 @@ def test_an_envelope_is_flat_beyond_its_ends():
 curves = st.lists(heights, min_size=1, max_size=4).map(sorted)
 
 
+def find_fixed(given_curves):
+    points = [[(float(k), recall) for k, recall in enumerate(curve, 1)] for curve in given_curves]
+    return FixedReference([str(number) for number in range(len(points))], points, draws=1).envelope
+
+
 @quick
 @given(st.lists(curves, min_size=1, max_size=4), st.floats(0, 1))
 def test_fixed_k_is_the_best_mixture_of_two_fixed_numbers(given_curves, share):
@@ -51,7 +57,7 @@ def test_fixed_k_is_the_best_mixture_of_two_fixed_numbers(given_curves, share):
         recall = sum(curve[n - 1] for curve, n in zip(given_curves, rounds, strict=True)) / count
         points.append((sum(rounds) / count, recall))
     x = points[0][0] + share * (points[-1][0] - points[0][0])
-    assert interpolate(fixed_envelope(given_curves), x) == pytest.approx(highest(points, x), abs=1e-9)
+    assert interpolate(find_fixed(given_curves), x) == pytest.approx(highest(points, x), abs=1e-9)
 
 
 @quick
@@ -70,6 +76,6 @@ def test_the_oracle_is_the_best_mixture_of_all_allocations(given_curves, share):
 def test_a_frontier_by_hand():
     # One run has everything at once, one finds half in round 1 and the rest in round 3, one finds nothing.
     given_curves = [[1.0, 1.0, 1.0], [0.5, 0.5, 1.0], [0.0, 0.0, 0.0]]
-    assert fixed_envelope(given_curves) == [(1.0, pytest.approx(0.5)), (3.0, pytest.approx(2 / 3))]
+    assert find_fixed(given_curves) == [(1.0, pytest.approx(0.5)), (3.0, pytest.approx(2 / 3))]
     assert oracle_envelope(given_curves) == [(1.0, pytest.approx(0.5)), (pytest.approx(5 / 3), pytest.approx(2 / 3))]
-    assert interpolate(fixed_envelope(given_curves), 2.0) == pytest.approx(0.5 + 1 / 12)
+    assert interpolate(find_fixed(given_curves), 2.0) == pytest.approx(0.5 + 1 / 12)

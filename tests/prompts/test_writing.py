@@ -113,3 +113,7 @@ def test_a_prompt_shows_only_what_applies():
 def test_no_example_has_a_value_to_copy(role):
     """A number, a word or dots between quotation marks after a field's name would be copied by small models."""
     assert not re.search(r'": (?:\d|"|\["|null|\[\])', load_template(role).body.template.split("JSON")[-1])
+
+
+def test_a_rule_above_the_answer_is_not_its_summary():
+    assert parse_markdown_answer("---\n\nIt is old [1]. It turns.").summary == "It is old [1]."

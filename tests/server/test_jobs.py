@@ -104,19 +104,19 @@ def test_export_has_every_run_with_its_events(service):
 def test_run_cancelled_before_its_first_step_ends(service):
     """The task is cancelled in the moment of its creation, before any of its code has run."""
     executor = service.worker._executor
-    started = executor._store.mark_started
+    started = executor.store.mark_started
 
     def cancel_at_once(run_id):
         stored = started(run_id)
         executor.active.setdefault(run_id, ActiveRun()).interrupt()
         return stored
 
-    executor._store.mark_started = cancel_at_once
+    executor.store.mark_started = cancel_at_once
     try:
         job = service.run(**{"async": True}).json()["job_id"]
         assert service.wait_for_job(job)["status"] == "cancelled"
     finally:
-        executor._store.mark_started = started
+        executor.store.mark_started = started
 
 
 @pytest.mark.attack("odd requests")

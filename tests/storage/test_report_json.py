@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import InputError
+from suffice.gates.explanation import STOP_REASON_TEXT
 from suffice.storage import report_json
 from suffice.types import (
-    STOP_REASONS,
     Claim,
     Failure,
     Report,
@@ -61,7 +61,9 @@ reports = st.builds(
     claims=st.lists(
         st.builds(Claim, citations=lines, spans=st.lists(st.builds(Span), max_size=2).map(tuple)), max_size=2
     ).map(tuple),
-    stop=st.builds(Stop, reason=st.sampled_from(STOP_REASONS), rounds=st.lists(rounds, max_size=2).map(tuple)),
+    stop=st.builds(
+        Stop, reason=st.sampled_from(list(STOP_REASON_TEXT)), rounds=st.lists(rounds, max_size=2).map(tuple)
+    ),
     usage=st.builds(UsageSummary, seconds=finite, cost_usd=numbers, by_role=st.just({})),
     raw=st.none() | texts | st.integers() | st.lists(st.integers()),
     metadata=st.dictionaries(texts, st.none() | texts | st.integers() | st.booleans(), max_size=2),

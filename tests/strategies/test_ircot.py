@@ -4,7 +4,7 @@ import pytest
 
 from suffice.errors import ModelError
 from suffice.prompts.agents import IRCoTStepResponse
-from suffice.strategies.ircot import IRCoTStrategy, extract_first_sentence, is_reasoning
+from suffice.strategies.ircot import IRCoTStrategy, is_reasoning
 from suffice.types import Bounds
 
 from .conftest import TASK
@@ -65,8 +65,9 @@ def test_sentences_that_state_something(sentence):
     assert not is_reasoning(sentence)
 
 
-def test_only_the_first_sentence_counts():
-    assert extract_first_sentence(" Dr. Ida founded it. The answer is: Graz.") == "Dr. Ida founded it."
+def test_only_the_first_sentence_counts(play):
+    played = play(IRCoTStrategy(), thoughts(" Dr. Ida founded it. The answer is: Graz.", "The answer is: Graz."))
+    assert played.queries == [(TASK,), ("Dr. Ida founded it.",)]
 
 
 def test_it_ends_at_its_bound(play):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from suffice.text.entities import content_stems, extract_facets, extract_names
+from suffice.text.entities import content_stems, extract_facets
 from suffice.text.languages import UNSPACED, detect_language
 
 
@@ -32,7 +32,6 @@ def test_stems_are_those_of_the_given_language() -> None:
     assert content_stems("the houses") == content_stems("a house")
 
 
-def test_question_words_are_no_facets_and_no_names() -> None:
+def test_question_words_are_no_facets() -> None:
     facets = extract_facets("Wann wurde die Datenbank gegründet?", language="german")
     assert [facet.text for facet in facets] == ["Datenbank", "gegründet"]
-    assert extract_names("Comment Debian gère les paquets ?", "french") == ("Debian",)

@@ -63,8 +63,8 @@ class Receipt:
 
     def list_changes(self, checked: ReceiptFile) -> list[tuple[Claim, Claim]]:
         """Return the claims of a text that have another verdict than in this receipt: before and now."""
-        before = {_fold(claim.text): claim for claim in self.get_file(checked.file).claims}
-        pairs = ((before.get(_fold(claim.text)), claim) for claim in checked.claims)
+        before = {strip_claim_markup(claim.text): claim for claim in self.get_file(checked.file).claims}
+        pairs = ((before.get(strip_claim_markup(claim.text)), claim) for claim in checked.claims)
         return [(old, new) for old, new in pairs if old is not None and old.support != new.support]
 
     def update(self, checked: Sequence[ReceiptFile]) -> "Receipt":
@@ -130,7 +130,7 @@ def read_findings(path: Path) -> frozenset[Finding]:
 
 def identify(file: str, text: str, support: str) -> Finding:
     """Return by what a finding is known again, wherever it stands in its file."""
-    return normalize_path(file), _fold(text), support
+    return normalize_path(file), strip_claim_markup(text), support
 
 
 def normalize_path(file: str) -> str:
@@ -166,10 +166,6 @@ def _read_json(path: Path, name: str) -> Any:
             "delete it and write a new one with suffice check --receipt"
         )
     return data
-
-
-def _fold(text: str) -> str:
-    return " ".join(strip_claim_markup(text).split())
 
 
 @dataclass(frozen=True, slots=True)

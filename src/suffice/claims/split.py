@@ -8,14 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from suffice.text.citations import (
-    REFERENCE_MARK,
-    list_handles,
-    skip_citations,
-    trailing_citations_start,
-)
+from suffice.text.citations import REFERENCE_MARK, list_handles, split_cited_sentences, trailing_citations_start
 from suffice.text.markdown import find_prose_blocks, mask_inline_code, mask_quote_markers, strip_markdown
-from suffice.text.sentences import Offsets, split_sentences
+from suffice.text.sentences import Offsets
 
 # Written after a claim that a lenient run keeps; not part of the claim.
 UNSUPPORTED_MARK = "*(unsupported)*"
@@ -73,22 +68,10 @@ def strip_claim_markup(markdown: str) -> str:
 
 
 def _extract_block_claims(block: str, offset: int, quoted: tuple[str, ...] = ()) -> Iterator[ClaimText]:
-    """Yield the claims of one block. Citations after a full stop belong to the sentence before it.
-
-    ``quoted`` are the handles of the quotation that the block is part of.
-    """
+    """Yield the claims of one block. ``quoted`` are the handles of the quotation that the block is part of."""
     masked = mask_quote_markers(mask_inline_code(block))
-    sentences: list[Offsets] = []
-    for start, end in split_sentences(masked):
-        after = skip_citations(block, start, end)
-        if sentences and after > start:
-            after += after < end and block[after] in ".,;"
-            sentences[-1] = sentences[-1][0], after
-            start = end - len(block[after:end].lstrip())
-        start, end = _trim_tags(masked, start, end)
-        if any(map(str.isalnum, block[start:end])):
-            sentences.append((start, end))
-    for start, end in sentences:
+    for sentence in split_cited_sentences(block, masked):
+        start, end = _trim_tags(masked, *sentence)
         handles, cut = list_handles(block[start:end]) or quoted, end
         while (earlier := trailing_citations_start(block, start, cut, punctuation=".,;:!?")) < cut:
             cut = earlier

@@ -14,7 +14,7 @@ import asyncio
 import heapq
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from suffice.answers import Draft, Finding, Quotation, Statement
 from suffice.claims.checker import Checker
@@ -60,47 +60,38 @@ class Checked:
         return bool(self.removed) and not any(statement.handles for statement in self.draft.statements)
 
 
+@dataclass
 class ClaimVerifier:
     """Verifies the drafts of one run and caches the verdicts on their statements."""
 
-    def __init__(
-        self,
-        run: RunState,
-        search: Search,
-        checker: Checker,
-        *,
-        strict: bool = True,
-        judge_draft: JudgeDraft | None = None,
-        mend: MendStatements | None = None,
-    ) -> None:
-        self._run = run
-        self._search = search
-        self._checker = checker
-        self._strict = strict
-        self._judge_draft = judge_draft
-        self._mend = mend
-        self._is_offline = False
-        self._cache: dict[Statement, tuple[int, ClaimVerdict]] = {}
-        self._by_model: dict[Statement, ClaimVerdict] = {}
-        self._searched: set[str] = set()
+    run: RunState
+    search: Search
+    checker: Checker
+    strict: bool = True
+    judge_draft: JudgeDraft | None = None
+    mend: MendStatements | None = None
+    _is_offline: bool = False
+    _cache: dict[Statement, tuple[int, ClaimVerdict]] = field(default_factory=dict)
+    _by_model: dict[Statement, ClaimVerdict] = field(default_factory=dict)
+    _searched: set[str] = field(default_factory=set)
 
     async def __call__(self, draft: Draft) -> Checked:
         """Return the draft with every unsupported statement mended or removed; a lenient run marks such statements."""
         try:
-            async with self._run.budget.time_limit():
+            async with self.run.budget.time_limit():
                 return await self._verify(draft)
         except TimeoutError:
             return await self.verify_offline(draft)
 
     async def verify_offline(self, draft: Draft) -> Checked:
         """Verify without a search or a model, from now on: when the time is up and after an interruption."""
-        self._checker, self._is_offline = Checker(), True
+        self.checker, self._is_offline = Checker(), True
         return await self._verify(draft)
 
     @property
     def checker_name(self) -> str:
         """The name of the checker that judges the claims."""
-        return self._checker.name if self._is_offline or self._judge_draft is None else f"{self._checker.name}+model"
+        return self.checker.name if self._is_offline or self.judge_draft is None else f"{self.checker.name}+model"
 
     async def check_statements(self, statements: Sequence[Statement]) -> list[ClaimVerdict]:
         """Return the verdicts on statements, which stay as they are."""
@@ -113,8 +104,8 @@ class ClaimVerifier:
             verdicts |= await self._judge(lacking, draft)
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [verdict for verdict in verdicts.values() if not _is_acceptable(verdict)]
-        if doubtful and self._mend is not None and not self._is_offline:
-            mended = await self._mend(doubtful, draft)
+        if doubtful and self.mend is not None and not self._is_offline:
+            mended = await self.mend(doubtful, draft)
             new = draft.replace_statements(lambda one: mended.get(one, (one,)))
             verdicts |= await self._judge([one for news in mended.values() for one in news], new)
         shown: dict[Statement, ClaimVerdict] = {}
@@ -143,7 +134,7 @@ class ClaimVerifier:
 
     async def _judge(self, statements: Sequence[Statement], draft: Draft = Draft()) -> dict[Statement, ClaimVerdict]:
         """Return the verdict on each statement: cached ones, unless they found no support and there is new evidence."""
-        size = len(self._run.evidence)
+        size = len(self.run.evidence)
         verdicts: dict[Statement, ClaimVerdict] = {}
         new: list[Statement] = []
         for statement in dict.fromkeys(statements):
@@ -153,8 +144,8 @@ class ClaimVerifier:
             else:
                 verdicts[statement] = verdict
         by_model: Sequence[ClaimVerdict | None] = [None] * len(new)
-        if new and self._judge_draft is not None and not self._is_offline:
-            by_model = await self._judge_draft(new, draft)
+        if new and self.judge_draft is not None and not self._is_offline:
+            by_model = await self.judge_draft(new, draft)
         for statement, given in zip(new, by_model, strict=True):
             if given := given or self._by_model.get(statement):  # The reader does not overrule the model.
                 self._by_model[statement] = given
@@ -165,17 +156,17 @@ class ClaimVerifier:
     async def _judge_alone(self, statement: Statement) -> ClaimVerdict:
         """Let the reader judge one statement. What cites nothing and has no figure may be advice or a conclusion: it stays."""
         cited = self._find_cited(statement)
-        verdict = await judge_claim(statement, cited, self._rank_passages(statement.text), self._checker)
+        verdict = await judge_claim(statement, cited, self._rank_passages(statement.text), self.checker)
         is_claim = bool(statement.handles) or has_figure(verdict.plain_text)
         return verdict if is_claim or verdict.support != "unsupported" else replace(verdict, support="unknown")
 
     def _find_cited(self, statement: Statement) -> list[Passage]:
-        return [passage for handle in statement.handles if (passage := self._run.evidence.find_passage(handle))]
+        return [passage for handle in statement.handles if (passage := self.run.evidence.find_passage(handle))]
 
     def _rank_passages(self, text: str, limit: int = PASSAGES_PER_CLAIM) -> list[Passage]:
         """Return the passages that share most words with a text."""
         stems = content_stems(text)
-        shared = ((len(stems & content_stems(f"{item.title} {item.text}")), item) for item in self._run.evidence)
+        shared = ((len(stems & content_stems(f"{item.title} {item.text}")), item) for item in self.run.evidence)
         best = heapq.nlargest(limit, ((count, -i, item) for i, (count, item) in enumerate(shared) if count))
         return [passage for _, _, passage in best]
 
@@ -192,8 +183,8 @@ class ClaimVerifier:
             and len(stems & content_stems(other.text)) >= _MIN_SHARED * len(stems)
         ]
         text = " ".join(sentence.split())
-        statement = Statement(text, (self._run.evidence.get_handle(passage),), "stated")
-        verdict = await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self._checker)
+        statement = Statement(text, (self.run.evidence.get_handle(passage),), "stated")
+        verdict = await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self.checker)
         if verdict.contradicting or not quotation.highlight:
             return verdict
         others = [
@@ -201,9 +192,9 @@ class ClaimVerifier:
             for other in shown
             if other.passage in near and (span := _find_deciding_sentence(other)) and _differ(quotation, other)
         ]
-        judged = await self._checker([(text, other.text) for other in others])
+        judged = await self.checker([(text, other.text) for other in others])
         against = (
-            replace(other, checker=self._checker.name, probability=found.contradicted)
+            replace(other, checker=self.checker.name, probability=found.contradicted)
             for other, found in zip(others, judged, strict=True)
             if found.contradicted >= _MIN_OTHER_ANSWER
         )
@@ -214,7 +205,7 @@ class ClaimVerifier:
         assert isinstance(finding.text, Quotation), "statements are judged as such"
         quotes = [Quote(one.passage, *one.spans[0], checker="verbatim") for one in (finding.text, *finding.others)]
         against = [Quote(one.passage, *one.spans[0], checker="figures") for one in finding.against]
-        handles = dict.fromkeys(self._run.evidence.get_handle(quote.passage) for quote in quotes)
+        handles = dict.fromkeys(self.run.evidence.get_handle(quote.passage) for quote in quotes)
         statement = Statement(" ".join(finding.text.text.split()), tuple(handles), "stated")
         return ClaimVerdict(statement, "supported", tuple(quotes), tuple(against))
 
@@ -222,27 +213,27 @@ class ClaimVerifier:
 
     async def _search_unsupported(self, verdicts: Iterable[ClaimVerdict]) -> bool:
         """Search for the unsupported claims, each once, and return whether that found new evidence."""
-        if self._run.has_read_all:
+        if self.run.has_read_all:
             return False
         unsupported = [verdict.plain_text for verdict in verdicts if _lacks_support(verdict)]
         new = [claim for claim in dict.fromkeys(unsupported) if claim not in self._searched][:MAX_CLAIM_QUERIES]
-        queries = self._run.filter_new_queries([Query(claim, "support for a claim") for claim in new])
-        if not queries or self._is_offline or self._run.is_degraded or self._run.budget.seconds_left == 0:
+        queries = self.run.filter_new_queries([Query(claim, "support for a claim") for claim in new])
+        if not queries or self._is_offline or self.run.is_degraded or self.run.budget.seconds_left == 0:
             return False
         self._searched.update(new)
-        size = len(self._run.evidence)
+        size = len(self.run.evidence)
         hits = await asyncio.gather(*map(self._search_query, queries))
         found = {passage.id: passage for each in hits for passage in each.passages}
-        searched = Round(len(self._run.records), tuple(hits), tuple(found.values()), ())
-        self._run.record_searches(searched, is_planned=False)
+        searched = Round(len(self.run.records), tuple(hits), tuple(found.values()), ())
+        self.run.record_searches(searched, is_planned=False)
         for passage in found.values():
-            self._run.evidence.add(passage)
-        return len(self._run.evidence) > size
+            self.run.evidence.add(passage)
+        return len(self.run.evidence) > size
 
     async def _search_query(self, query: Query) -> Hits:
         try:
-            async with self._run.budget.time_limit():
-                return Hits(query, tuple(await self._search(query, PASSAGES_PER_CLAIM)))
+            async with self.run.budget.time_limit():
+                return Hits(query, tuple(await self.search(query, PASSAGES_PER_CLAIM)))
         except TimeoutError:
             return Hits(query, failure=SEARCH_TIMED_OUT)
         except SearchError as error:
@@ -256,7 +247,7 @@ class ClaimVerifier:
         is_unchecked = verdict.reason == Reason("too_long")  # Else a long sentence would pass for one that was checked.
         if _is_acceptable(verdict) and not is_unchecked:
             statement = replace(statement, role=verdict.role)
-            known = [handle for handle in statement.handles if self._run.evidence.find_passage(handle)]
+            known = [handle for handle in statement.handles if self.run.evidence.find_passage(handle)]
             is_fact = verdict.role in (None, "stated", "joined")
             if verdict.support == "supported" and is_fact:  # A source that decided is cited.
                 known = list(dict.fromkeys([*known, *self._list_handles(verdict)]))
@@ -266,15 +257,15 @@ class ClaimVerifier:
         if verdict.uncited_support is not None:
             moved = verdict.moved_to_support()
             own = statement.handles if verdict.role == "joined" else ()  # Its other facts are in what it cites.
-            known = [handle for handle in own if self._run.evidence.find_passage(handle)]
+            known = [handle for handle in own if self.run.evidence.find_passage(handle)]
             return moved.about(cite(statement, [*known, *self._list_handles(moved)]))
-        if self._strict:
+        if self.strict:
             return None
         mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK
         return verdict.about(replace(statement, mark=mark))
 
     def _list_handles(self, verdict: ClaimVerdict) -> list[str]:
-        return list(dict.fromkeys(self._run.evidence.get_handle(quote.passage) for quote in verdict.supporting))
+        return list(dict.fromkeys(self.run.evidence.get_handle(quote.passage) for quote in verdict.supporting))
 
     def _name_subject(self, statement: Statement) -> Statement:
         """Return a statement that follows a removed one: if it opens with a pronoun, the title of its source goes before it."""

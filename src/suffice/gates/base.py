@@ -170,16 +170,20 @@ class AllOf(CompositeGate):
 
 
 class GateWrapper(Gate):
-    """Base of the gates that change when an inner gate may stop. ``takes`` says which number, ``least`` is the smallest."""
+    """Base of the gates that change when an inner gate may stop. ``takes`` says which number, ``least`` is the smallest.
+
+    ``own_needs`` are the readings that it uses itself.
+    """
 
     method: ClassVar[str]
+    own_needs: ClassVar[frozenset[str]] = frozenset()
     takes: ClassVar[str] = "(n) takes a whole number of rounds"
     least: ClassVar[int] = 0
 
     def __init__(self, inner: Gate, value: float) -> None:
         self.inner = inner
         self.value = value
-        self.needs = inner.needs
+        self.needs = inner.needs | self.own_needs
         self.bounds = inner.bounds
         self.promise = inner.promise
         text = f"({inner})" if isinstance(inner, CompositeGate) else str(inner)
@@ -260,10 +264,7 @@ class FloorGate(GateWrapper):
     takes = "(chars) takes a whole number of characters"
     least = 1
     reading = "evidence.chars"
-
-    def __init__(self, inner: Gate, chars: int) -> None:
-        super().__init__(inner, chars)
-        self.needs = inner.needs | {self.reading, "spend.rounds"}
+    own_needs = frozenset({reading, "spend.rounds"})
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         prefix = _Prefix.of(readings, seed)
@@ -295,10 +296,10 @@ class GapAwareGate(GateWrapper):
     method = "gap_aware"
     takes = "(n) takes a whole number of open questions"
     reading = "belief.open"
+    own_needs = frozenset({reading})
 
     def __init__(self, inner: Gate, n: int = 0) -> None:
         super().__init__(inner, n)
-        self.needs = inner.needs | {self.reading}
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         verdict = _Prefix.of(readings, seed).judge(self.inner)

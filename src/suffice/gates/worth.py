@@ -140,9 +140,10 @@ class worth(LeafGate):
             because = f"the model names {named} new {'query' if named == 1 else 'queries'} for what is missing"
             return self.make_verdict(False, "diminished", because, {"worth.p": (estimate.p, threshold)})
         stop = estimate.p < threshold
-        return self.make_verdict(
-            stop, "diminished", _explain(estimate, threshold, stop), {"worth.p": (estimate.p, threshold)}
-        )
+        chance, price = (f"{100 * value:.3g} %" for value in (estimate.p, threshold))
+        relation = "below" if stop else "at least"
+        because = f"the chance that another round brings new evidence is {chance}, {relation} {price}"
+        return self.make_verdict(stop, "diminished", because, {"worth.p": (estimate.p, threshold)})
 
     def _compute_threshold(self, now: Readings) -> float | None:
         """Return the chance at which another round pays; ``None`` if the cost of a round is unknown."""
@@ -150,13 +151,6 @@ class worth(LeafGate):
             return self.price
         spent, rounds = now.get(f"spend.{self.unit}"), now.get("spend.rounds")
         return None if spent is None or not rounds else min(1.0, spent / rounds / self.price)
-
-
-def _explain(estimate: GainEstimate, threshold: float, is_below: bool) -> str:
-    chance, price = (f"{100 * value:.3g} %" for value in (estimate.p, threshold))
-    return (
-        f"the chance that another round brings new evidence is {chance}, {'below' if is_below else 'at least'} {price}"
-    )
 
 
 @cache

@@ -61,14 +61,8 @@ class ApiKeyStore:
         id = secrets.token_hex(4)
         secret = f"{KEY_PREFIX}_{id}_{secrets.token_urlsafe(32)}"
         key = ApiKey(id, name.strip(), time.time(), False, quota)
-        row = {
-            "id": id,
-            "name": key.name,
-            "digest": _digest(secret),
-            "created": key.created,
-            "revoked": False,
-            "allowance": json.dumps(asdict(quota)),
-        }
+        row = asdict(key)
+        row |= {"digest": _digest(secret), "allowance": json.dumps(row.pop("quota"))}
         with self.engine.begin() as connection:
             connection.execute(sa.insert(keys).values(row))
         return key, secret

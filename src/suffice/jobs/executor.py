@@ -62,26 +62,17 @@ class ActiveRun:
                 self.task.cancel()
 
 
+@dataclass
 class RunExecutor:
     """Executes stored runs. ``is_stopping`` says whether this process is shutting down; its runs are then suspended."""
 
-    def __init__(
-        self,
-        store: RunStore,
-        event_stream: EventStream,
-        served: ServedCollections,
-        prepare: PrepareRun,
-        *,
-        is_stopping: Callable[[], bool],
-        has_telemetry: bool,
-    ) -> None:
-        self._store = store
-        self._event_stream = event_stream
-        self._served = served
-        self._prepare = prepare
-        self._is_stopping = is_stopping
-        self._has_telemetry = has_telemetry
-        self.active: dict[str, ActiveRun] = {}
+    store: RunStore
+    event_stream: EventStream
+    served: ServedCollections
+    prepare: PrepareRun
+    is_stopping: Callable[[], bool]
+    has_telemetry: bool
+    active: dict[str, ActiveRun] = field(default_factory=dict)
 
     def interrupt(self, run_id: str) -> None:
         """Interrupt a run if this process works on it."""
@@ -90,7 +81,7 @@ class RunExecutor:
 
     async def execute(self, run_id: str) -> str:
         """Execute a run from its request to its report."""
-        stored = await self._retry(lambda: self._store.mark_started(run_id))
+        stored = await self._retry(lambda: self.store.mark_started(run_id))
         if stored is None:
             return "ended"
         active = self.active.setdefault(run_id, ActiveRun())
@@ -102,7 +93,7 @@ class RunExecutor:
             await self._process(stored, active)
         except RunSuspended:  # The run did not cause this, so the attempt does not count.
             with suppress(sa.exc.SQLAlchemyError):
-                await asyncio.to_thread(self._store.uncount_attempt, run_id)
+                await asyncio.to_thread(self.store.uncount_attempt, run_id)
             raise
         except SufficeError as error:
             await self._fail(run_id, type(error).__name__, str(error), getattr(error, "retryable", False))
@@ -116,12 +107,12 @@ class RunExecutor:
         finally:
             self.active.pop(run_id, None)
             active.done.set()
-            self._event_stream.notify(run_id)
+            self.event_stream.notify(run_id)
         return "done"
 
     async def _process(self, stored: StoredRun, active: ActiveRun) -> None:
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        record = (Telemetry(stored.id).record_event,) if self._has_telemetry else ()
+        record = (Telemetry(stored.id).record_event,) if self.has_telemetry else ()
         listeners = (active.log.record_event, *active.listeners, *record)
         active.task = asyncio.ensure_future(self._produce_events(stored, active, events))
         # Not at the end of the task's own code, which never runs if the task is cancelled before its first step.
@@ -136,11 +127,11 @@ class RunExecutor:
         try:
             await active.task
         except asyncio.CancelledError:
-            if self._is_stopping():
+            if self.is_stopping():
                 raise RunSuspended from None
             if not active.is_interrupted:
                 raise
-        if self._is_stopping() or active.is_released:
+        if self.is_stopping() or active.is_released:
             raise RunSuspended
         if not active.is_local:  # The command line keeps its own log.
             await self._log_run(stored, active)
@@ -157,13 +148,13 @@ class RunExecutor:
         self, run_id: str, active: ActiveRun, listeners: EventListeners, events: asyncio.Queue[Event | None]
     ) -> None:
         """Number and store the events from the queue, in batches of those that have arrived."""
-        last = await asyncio.to_thread(self._store.last_event, run_id)
+        last = await asyncio.to_thread(self.store.last_event, run_id)
         numbering, ended = EventNumbering(last.seq if last else 0), False
         while not ended:
             batch = [await events.get()]
             while not events.empty():
                 batch.append(events.get_nowait())
-            if self._is_stopping():
+            if self.is_stopping():
                 raise RunSuspended
             numbered = []
             for event in batch:
@@ -178,15 +169,15 @@ class RunExecutor:
                     data = serialize_event(each, run_id)
                     numbered.append(StoredEvent(number, data["type"], json.dumps(to_json_safe(data))))
             if numbered and not active.is_released:
-                await self._event_stream.append(run_id, numbered)
+                await self.event_stream.append(run_id, numbered)
 
     async def _build_config(self, stored: StoredRun, active: ActiveRun) -> RunConfig:
         request = parse_request(stored.request)
-        options = resolve_collections(request, self._served.collections)
+        options = resolve_collections(request, self.served.collections)
         if isinstance(options.continues, str) and request.working_dir is None:
             prior_run = await asyncio.to_thread(self._load_prior_run, options.continues)
             options = replace(options, continues=prior_run)
-        config = await self._prepare(request.question, options)
+        config = await self.prepare(request.question, options)
         config = replace(config, run_id=stored.id, today=date.fromtimestamp(stored.created))
         if request.working_dir is None:
             config = await self._recall(stored, options, config)
@@ -194,9 +185,9 @@ class RunExecutor:
             return config
 
         async def is_cancelled() -> bool:
-            return active.is_interrupted or bool(await asyncio.to_thread(self._store.find_cancelled, [stored.id]))
+            return active.is_interrupted or bool(await asyncio.to_thread(self.store.find_cancelled, [stored.id]))
 
-        journal = await open_journal(stored.id, is_cancelled=is_cancelled, is_suspending=self._is_stopping)
+        journal = await open_journal(stored.id, is_cancelled=is_cancelled, is_suspending=self.is_stopping)
         return make_durable(config, journal)
 
     async def _recall(self, stored: StoredRun, options: RunOptions, config: RunConfig) -> RunConfig:
@@ -205,7 +196,7 @@ class RunExecutor:
             return config
 
         def find() -> RunConfig:
-            findings = self._store.load_findings(stored.owner, stored.created, self._served.accepts)
+            findings = self.store.load_findings(stored.owner, stored.created, self.served.accepts)
             recalled = tuple(recall_findings(findings, config.task, config.embed, public_only=options.scope.uses_web))
             if config.prior_run is not None:  # Its findings are already part of this run.
                 recalled = tuple(finding for finding in recalled if finding.run != config.prior_run.run)
@@ -226,19 +217,19 @@ class RunExecutor:
             return
         row = to_json_safe(active.log.build_row(report))
         finding = build_finding(report) if settings.load().recall else None
-        await self._retry(lambda: self._store.log_run(stored.id, stored.owner, row, finding))
+        await self._retry(lambda: self.store.log_run(stored.id, stored.owner, row, finding))
 
     def _load_prior_run(self, run_id: str) -> PriorRun:
-        return build_prior_run(run_id, self._store.load_events(run_id, "started", "continued", "round"))
+        return build_prior_run(run_id, self.store.load_events(run_id, "started", "continued", "round"))
 
     async def _finish(self, run_id: str, report: Report | None) -> None:
         status: RunStatus = "cancelled" if report is None or report.stop.reason == "cancelled" else "done"
         text = None if report is None else dumps(report)
-        await self._retry(lambda: self._store.mark_ended(run_id, status, report=text))
+        await self._retry(lambda: self.store.mark_ended(run_id, status, report=text))
 
     async def _fail(self, run_id: str, error_type: str, message: str, retryable: bool) -> None:
         error = json.dumps({"type": error_type, "message": message, "retryable": retryable})
-        await self._retry(lambda: self._store.mark_ended(run_id, "failed", error=error))
+        await self._retry(lambda: self.store.mark_ended(run_id, "failed", error=error))
 
     async def _retry(self, write: Callable[[], T]) -> T:
         """Store the state of a run, however long the database fails: a run must not stay ``running`` for ever."""
@@ -248,6 +239,6 @@ class RunExecutor:
             except sa.exc.SQLAlchemyError as error:
                 if not is_database_failure(error):
                     raise
-            if self._is_stopping():
+            if self.is_stopping():
                 raise RunSuspended
             await asyncio.sleep(DATABASE_RETRY_SECONDS)

@@ -13,7 +13,7 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import msgspec
@@ -41,26 +41,22 @@ class RunSuspended(BaseException):
     """The process gives up a run, and another one resumes it. Not an ``Exception``, so that no handler records it."""
 
 
+@dataclass
 class Journal:
     """The steps of one run.
 
     ``is_cancelled`` says whether the end of the run was requested, ``is_suspending`` whether this process is shutting down.
     """
 
-    def __init__(
-        self,
-        recorded: Mapping[str, Outcome],
-        *,
-        is_cancelled: Callable[[], Awaitable[bool]],
-        is_suspending: Callable[[], bool],
-    ) -> None:
-        self._recorded = recorded
-        self._is_cancelled = is_cancelled
-        self._is_suspending = is_suspending
-        self._occurrences: Counter[str] = Counter()
-        self._work_seconds = 0.0
-        self._earlier_seconds = max((outcome["at"] for outcome in recorded.values()), default=0.0)
-        self._started_at = time.monotonic()
+    recorded: Mapping[str, Outcome]
+    is_cancelled: Callable[[], Awaitable[bool]]
+    is_suspending: Callable[[], bool]
+    _occurrences: Counter[str] = field(default_factory=Counter)
+    _work_seconds: float = 0.0
+    _started_at: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self._earlier_seconds = max((outcome["at"] for outcome in self.recorded.values()), default=0.0)
 
     def clock(self) -> float:
         """Return the seconds of work up to the last finished step."""
@@ -71,7 +67,7 @@ class Journal:
         digest = hashlib.sha256(msgspec.json.encode(arguments, enc_hook=str, order="deterministic")).hexdigest()[:24]
         self._occurrences[digest] += 1
         name = f"{kind} {digest} {self._occurrences[digest]}"
-        outcome = self._recorded.get(name)
+        outcome = self.recorded.get(name)
         raised: BaseException | None = None
         if outcome is None:
 
@@ -89,17 +85,17 @@ class Journal:
         return _unwrap_outcome(outcome)
 
     async def _call(self, call: Callable[[], Awaitable[Any]]) -> tuple[Outcome, BaseException | None]:
-        if self._is_suspending():
+        if self.is_suspending():
             raise RunSuspended
-        if await self._is_cancelled():
+        if await self.is_cancelled():
             await asyncio.Event().wait()  # The worker cancels this wait when it handles the cancellation.
         with collect_usage() as usages:
             try:
                 return {"answer": await call()}, None
             except asyncio.CancelledError as error:
-                if self._is_suspending():
+                if self.is_suspending():
                     raise RunSuspended from None
-                if await self._is_cancelled():
+                if await self.is_cancelled():
                     raise
                 # The run's time limit cut the call off. Its usage is recorded so that a resumed run counts the same.
                 return {"cut": True, "usage": msgspec.to_builtins(sum(usages, Usage()))}, error

@@ -34,22 +34,6 @@ def interpolate(envelope: Sequence[Point], x: float) -> float:
     return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
 
 
-def fixed_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
-    """Return the envelope of fixed numbers of rounds. A shorter episode costs its own length and keeps its last recall."""
-    longest = max(len(curve) for curve in curves)
-    points: list[Point] = []
-    for k in range(1, longest + 1):
-        rounds = sum(min(k, len(curve)) for curve in curves) / len(curves)
-        recall = sum(curve[min(k, len(curve)) - 1] for curve in curves) / len(curves)
-        points.append((rounds, recall))
-    best = 0.0
-    rising: list[Point] = []
-    for x, y in points:
-        best = max(best, y)
-        rising.append((x, best))
-    return upper_concave_hull(rising)
-
-
 def oracle_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
     """Return the frontier of an allocator that knows every curve: all take round 1, then the best rates of gain first."""
     rates: list[tuple[float, float]] = []

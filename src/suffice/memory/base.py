@@ -67,17 +67,17 @@ class Memory(Protocol):
         """Return what is known, oldest first, in about ``budget`` tokens at most. The cost depends on ``budget`` only."""
 
 
+@dataclass(eq=False)
 class ModelMemory:
     """Base of the memories that ask the model to state what is known."""
 
-    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
-        self._task = task
-        self._evidence = evidence
-        self._context = context
+    task: str
+    evidence: Evidence
+    context: MemoryContext
 
     @property
     def open_questions(self) -> tuple[str, ...]:
-        return self._context.open_questions.open
+        return self.context.open_questions.open
 
 
 MemoryFactory = Callable[[str, Evidence, MemoryContext], Memory]

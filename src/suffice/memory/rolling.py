@@ -5,9 +5,9 @@ later round into the summary. The limits are values of the source system, see do
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from suffice.memory.base import MemoryContext, ModelMemory, select_within_budget
-from suffice.memory.evidence import Evidence
+from suffice.memory.base import ModelMemory, select_within_budget
 from suffice.memory.extraction import admit_fact
 from suffice.prompts.belief import Compress, ExtractedFact
 from suffice.types import BELIEF_KIND, Note, Passage, Round
@@ -19,12 +19,11 @@ MAX_BULLETS = 8
 MAX_RESULTS = 10
 
 
+@dataclass(eq=False)
 class RollingMemory(ModelMemory):
     """A summary that is rewritten each round and never grows beyond its limits."""
 
-    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
-        super().__init__(task, evidence, context)
-        self._bullets: tuple[Note, ...] = ()
+    _bullets: tuple[Note, ...] = ()
 
     async def update(self, round: Round) -> None:
         if not round.new:
@@ -33,12 +32,12 @@ class RollingMemory(ModelMemory):
             self._bullets = self._build_initial_bullets(round.new)
             return
         results = tuple(self._make_note(passage, MAX_RESULT_CHARS, passage.kind) for passage in round.new[:MAX_RESULTS])
-        answer = await self._context.ask_model(Compress(self._task, self._bullets, results))
+        answer = await self.context.ask_model(Compress(self.task, self._bullets, results))
         bullets = () if answer is None else self._validate_bullets(answer.bullets)
         if bullets:
             self._bullets = bullets
         else:
-            self._context.record_refusal(f"round {round.index} could not be compressed; the summary stays as it was")
+            self.context.record_refusal(f"round {round.index} could not be compressed; the summary stays as it was")
 
     def restore(self, facts: tuple[Note, ...]) -> None:
         self._bullets = facts[:MAX_BULLETS]
@@ -52,14 +51,14 @@ class RollingMemory(ModelMemory):
 
     def _make_note(self, passage: Passage, chars: int, kind: str = BELIEF_KIND) -> Note:
         text = " ".join(passage.text.split())[:chars]
-        return Note(text, (self._evidence.get_handle(passage),), kind=kind, whole=False)
+        return Note(text, (self.evidence.get_handle(passage),), kind=kind, whole=False)
 
     def _validate_bullets(self, bullets: Sequence[ExtractedFact]) -> tuple[Note, ...]:
         """Return the bullets that pass as facts, each once, until the summary is full."""
         admitted: list[Note] = []
         left = MAX_SUMMARY_CHARS
         for bullet in bullets[:MAX_BULLETS]:
-            note = admit_fact(bullet, admitted, self._task, self._evidence, self._context)
+            note = admit_fact(bullet, admitted, self.task, self.evidence, self.context)
             if note is not None and len(note.text) <= left:
                 admitted.append(note)
                 left -= len(note.text)

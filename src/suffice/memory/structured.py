@@ -7,9 +7,9 @@ chain of reasoning stay.
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from suffice.memory.base import MemoryContext, ModelMemory, select_within_budget
-from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import MAX_FACT_CHARS, extract_facts, find_unsupported_term
 from suffice.prompts.belief import Curate, Curation
 from suffice.text.entities import content_stems
@@ -17,20 +17,19 @@ from suffice.text.facts import are_linked, select_facts
 from suffice.types import BELIEF_KIND, Note, Round
 
 
+@dataclass(eq=False)
 class StructuredMemory(ModelMemory):
     """Facts with their sources, most important first after a curation."""
 
-    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
-        super().__init__(task, evidence, context)
-        self.facts: tuple[Note, ...] = ()
+    facts: tuple[Note, ...] = ()
 
     async def update(self, round: Round) -> None:
-        new = await extract_facts(round, self.facts, self._task, self._evidence, self._context)
+        new = await extract_facts(round, self.facts, self.task, self.evidence, self.context)
         if new:
-            self.facts = tuple(await curate_belief([*self.facts, *new], self._task, self._context))
+            self.facts = tuple(await curate_belief([*self.facts, *new], self.task, self.context))
 
     def restore(self, facts: tuple[Note, ...]) -> None:
-        self.facts = facts[: self._context.limits.trigger]
+        self.facts = facts[: self.context.limits.trigger]
 
     def render(self, budget: int) -> tuple[Note, ...]:
         return select_within_budget(self.facts, budget)

@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from suffice.measure.richness import SightingCounter
 from suffice.meters.base import MeterContext, Moment, RoundView
-from suffice.text.entities import extract_facets, extract_lowered_names, stem_words
+from suffice.text.entities import extract_facets, extract_names, stem_words
 from suffice.text.tokens import tokenize, word_set
 from suffice.types import Readings
 
@@ -81,7 +81,7 @@ class BridgesMeter:
         for hit in view.new:
             if hit.text is None:
                 self._is_text_missing = True
-            for name in extract_lowered_names(hit.text or "") - self._introduced:
+            for name in {name.lower() for name in extract_names(hit.text or "")} - self._introduced:
                 self._introduced.add(name)
                 self._wait(name)
         return {"bridges.open": None if self._is_text_missing or view.failed else float(self._open_count)}

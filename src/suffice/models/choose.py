@@ -187,7 +187,7 @@ class _ModelChooser:
             key,
             context=models.context or self._detect_context(provider, model, url, key, server_models),
             timeout=models.timeout,
-            concurrency=_get_provider_limit(models.concurrency, provider),
+            concurrency=models.concurrency.get(provider, models.concurrency.get("")),
             think=models.think,
             supports_vision=_detect_vision(provider, model, url, server_models),
         )
@@ -265,11 +265,6 @@ def _may_truncate_silently(provider: str, url: str, server_models: servers.Serve
     if url == DEFAULT_URLS[provider]:
         return provider == "openrouter"
     return server_models is not None or servers.is_listening(url)
-
-
-def _get_provider_limit(limits: Mapping[str, float], provider: str) -> int | None:
-    limit = limits.get(provider, limits.get(""))
-    return None if limit is None else int(limit)
 
 
 def check_all_models(model: Model) -> tuple[bool, list[tuple[bool, str]]]:

@@ -22,10 +22,8 @@ class IRCoTStepResponse:
     sentence: str
 
 
-@dataclass(frozen=True)
 class IRCoTStep(Prompt[IRCoTStepResponse]):
     role = "thought"
-    response_type = IRCoTStepResponse
     output_format = "line"
     max_tokens = 120
     truncation_order = (("thoughts", "first"), ("notes", "first"))
@@ -46,12 +44,10 @@ class ReActStepResponse:
     argument: str = ""
 
 
-@dataclass(frozen=True)
 class ReActStep(Prompt[ReActStepResponse]):
     """``looked_up`` holds what lookups found since the last search; ``complaint`` what was wrong with the last response."""
 
     role = "act"
-    response_type = ReActStepResponse
     max_tokens = 200
     truncation_order = (("steps", "first"), ("looked_up", "first"), ("notes", "first"))
 
@@ -73,13 +69,11 @@ class MemGPTStepResponse:
     arguments: Mapping[str, str | int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
 class MemGPTStep(Prompt[MemGPTStepResponse]):
     """``core`` is the memory block, ``page`` the result of the last recall, ``pressure`` the warnings about a full memory,
     ``complaint`` what was wrong with the last response."""
 
     role = "step"
-    response_type = MemGPTStepResponse
     max_tokens = 500
     truncation_order = (("steps", "first"), ("page", "last"), ("notes", "first"))
 
@@ -101,10 +95,8 @@ class ShortAnswerResponse:
     text: str
 
 
-@dataclass(frozen=True)
 class ShortAnswer(Prompt[ShortAnswerResponse]):
     role = "short_answer"
-    response_type = ShortAnswerResponse
     output_format = "line"
     max_tokens = 100
     truncation_order = (("notes", "last"),)

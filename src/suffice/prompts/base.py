@@ -10,19 +10,19 @@ A user can replace a template by a file of the same name in ``SUFFICE_PROMPTS``.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar, dataclass_transform, get_args
 
 from suffice import settings
 from suffice.errors import InputError
 from suffice.text.plain import read_text
-from suffice.types import Image, Note, Query
+from suffice.types import Image, Note
 
 A = TypeVar("A")
 
@@ -34,6 +34,7 @@ _OWN_VERSION = "own"  # The version of a user's template that names none.
 _replacements: ContextVar[Mapping[str, str]] = ContextVar("prompt_replacements", default=MappingProxyType({}))
 
 
+@dataclass_transform(frozen_default=True)
 class Prompt(Generic[A]):
     """One request to a model. Subclasses are frozen dataclasses whose fields are the inputs of the template ``role``.md."""
 
@@ -41,6 +42,7 @@ class Prompt(Generic[A]):
     template: ClassVar[str] = ""
     """The template, if the prompt has the wording of another role."""
     response_type: ClassVar[type]
+    """``A``, which a subclass names once: ``class Plan(Prompt[PlanResponse])``."""
     temperature: ClassVar[float] = 0.0
     max_tokens: int = 800
     """The longest response. A prompt of varying length has a field of this name."""
@@ -56,6 +58,11 @@ class Prompt(Generic[A]):
 
     omits_empty: ClassVar[bool] = False
     """Whether a paragraph of the template is left out when all of its inputs are empty, so that the prompt stays short."""
+
+    def __init_subclass__(cls) -> None:
+        for base in vars(cls).get("__orig_bases__", ()):
+            (cls.response_type,) = get_args(base)
+        dataclass(frozen=True)(cls)
 
     @property
     def images(self) -> tuple[Image, ...]:
@@ -203,14 +210,8 @@ def render_value(value: object) -> str:
         title = " ".join(value.title.split())  # Titles come from sources too.
         content = _escape_fences(f"{title}\n{value.text}" if title else value.text)
         return f"{' '.join(value.handles)}\n<<<\n{content}\n>>>".lstrip()
-    if isinstance(value, Query):
-        return _to_item(value.text)
-    if isinstance(value, Mapping):
-        return "\n".join(f"- {name}: {_to_item(render_value(item))}" for name, item in value.items()) or "(none)"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        lines = [
-            render_value(item) if isinstance(item, Note) else f"- {_to_item(render_value(item))}" for item in value
-        ]
+        lines = (render_value(item) if isinstance(item, Note) else f"- {_to_item(str(item))}" for item in value)
         return "\n".join(lines) or "(none)"
     # A single line may be a title, such as the name of a section. Longer texts are the task's or the model's own.
     return str(value) if "\n" in str(value) else _escape_fences(str(value))

@@ -29,10 +29,8 @@ class Extraction:
     questions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class Extract(Prompt[Extraction]):
     role = "extract"
-    response_type = Extraction
     max_tokens = 600
     truncation_order = (("observation", "last"), ("open", "last"), ("known", "last"))
 
@@ -57,12 +55,10 @@ class Curation:
     kept: tuple[CuratedFact, ...]
 
 
-@dataclass(frozen=True)
 class Curate(Prompt[Curation]):
     """``facts`` have their numbers, from 1, in place of handles."""
 
     role = "curate"
-    response_type = Curation
     bounded_field = "kept"
     max_tokens = 600
     truncation_order = (("open", "last"), ("facts", "last"))
@@ -78,10 +74,8 @@ class Compression:
     bullets: tuple[ExtractedFact, ...]
 
 
-@dataclass(frozen=True)
 class Compress(Prompt[Compression]):
     role = "compress"
-    response_type = Compression
     temperature = 0.1
     max_tokens = 400
     truncation_order = (("results", "last"), ("known", "last"))

@@ -29,10 +29,8 @@ class NoveltyResponse:
     score: int | None
 
 
-@dataclass(frozen=True)
 class RateNovelty(Prompt[NoveltyResponse]):
     role = "novelty"
-    response_type = NoveltyResponse
     output_format = "line"
     max_tokens = 3
     truncation_order = (("results", "last"), ("known", "first"))
@@ -54,12 +52,10 @@ class JudgeProgressResponse:
     verdict: Literal["PRODUCTIVE", "QUERY_STALE", "EXHAUSTED"]
 
 
-@dataclass(frozen=True)
 class JudgeProgress(Prompt[JudgeProgressResponse]):
     """``state`` is what the memory holds; ``rounds`` are the latest rounds, each with its queries as the title."""
 
     role = "judge"
-    response_type = JudgeProgressResponse
     output_format = "line"
     max_tokens = 20
     truncation_order = (("rounds", "first"), ("state", "first"), ("open", "last"))
@@ -78,7 +74,6 @@ class JudgeProgress(Prompt[JudgeProgressResponse]):
         return JudgeProgressResponse(verdict)
 
 
-@dataclass(frozen=True)
 class JudgeNeutrally(JudgeProgress):
     role = "judge_neutral"
 
@@ -106,10 +101,8 @@ class Evaluation:
     issues: tuple[EvaluationIssue, ...] = ()
 
 
-@dataclass(frozen=True)
 class Evaluate(Prompt[Evaluation]):
     role = "evaluate"
-    response_type = Evaluation
     max_tokens = 700
     omits_empty = True
     truncation_order = (("sources", "last"), ("sections", "last"))
@@ -145,12 +138,10 @@ class CheckDraftResponse:
     statements: tuple[CheckedStatement, ...] = ()
 
 
-@dataclass(frozen=True)
 class CheckDraft(Prompt[CheckDraftResponse]):
     """``statements`` are numbered and have their citations; ``draft`` is what they are from, if they are only a few of it."""
 
     role = "check_draft"
-    response_type = CheckDraftResponse
     omits_empty = True
     truncation_order = (("draft", "last"), ("sources", "last"))
 
@@ -165,10 +156,8 @@ class GradePaperResponse:
     mark: float
 
 
-@dataclass(frozen=True)
 class GradePaper(Prompt[GradePaperResponse]):
     role = "grade_paper"
-    response_type = GradePaperResponse
     max_tokens = 60
 
     reader: str

@@ -27,12 +27,10 @@ class NotesResponse:
     questions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class RewriteNotes(Prompt[NotesResponse]):
     """``notes`` is the whole belief so far; ``most`` bounds the verbatim memories."""
 
     role = "notes"
-    response_type = NotesResponse
     output_format = "text"
     max_tokens = 600
     truncation_order = (("observation", "last"), ("notes", "last"))
@@ -67,10 +65,8 @@ class MemoryAnswerResponse:
     margins: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True)
 class AnswerFromMemory(Prompt[MemoryAnswerResponse]):
     role = "answer_from_memory"
-    response_type = MemoryAnswerResponse
     output_format = "line"
     max_tokens = 60
     truncation_order = (("notes", "first"),)
@@ -79,7 +75,6 @@ class AnswerFromMemory(Prompt[MemoryAnswerResponse]):
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True)
 class TrialAnswer(AnswerFromMemory):
     """Only readings are taken from it, so it is billed under a role of its own."""
 
@@ -101,10 +96,8 @@ class GradeResponse:
     irrelevance: float | None = None
 
 
-@dataclass(frozen=True)
 class GradeAnswer(Prompt[GradeResponse]):
     role = "grade"
-    response_type = GradeResponse
     max_tokens = 60
 
     task: str
@@ -120,10 +113,8 @@ class ProposeChangeResponse:
     """The whole changed text."""
 
 
-@dataclass(frozen=True)
 class ProposeChange(Prompt[ProposeChangeResponse]):
     role = "propose_change"
-    response_type = ProposeChangeResponse
     temperature = 0.8
     max_tokens = 2000
 

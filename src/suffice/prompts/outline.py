@@ -18,12 +18,10 @@ class OutlineResponse:
     topics: tuple[str, ...]
 
 
-@dataclass(frozen=True)
 class DraftOutline(Prompt[OutlineResponse]):
     """Four or five topics, from the task and the results of the first searches."""
 
     role = "outline"
-    response_type = OutlineResponse
     bounded_field = "topics"
     temperature = 0.2
     max_tokens = 300
@@ -39,10 +37,8 @@ class HypotheticalDocumentResponse:
     text: str
 
 
-@dataclass(frozen=True)
 class HypotheticalDocument(Prompt[HypotheticalDocumentResponse]):
     role = "hypothetical"
-    response_type = HypotheticalDocumentResponse
     output_format = "text"
     temperature = 0.4
     max_tokens = 300
@@ -58,10 +54,8 @@ class LabelClusterResponse:
     label: str
 
 
-@dataclass(frozen=True)
 class LabelCluster(Prompt[LabelClusterResponse]):
     role = "label"
-    response_type = LabelClusterResponse
     output_format = "line"
     temperature = 0.2
     max_tokens = 16

@@ -51,12 +51,10 @@ class PlanResponse:
         return _list_queries(self.open, self.queries)
 
 
-@dataclass(frozen=True)
 class Plan(Prompt[PlanResponse]):
     """``most`` is the limit of the queries; with 0 none are asked for."""
 
     role = "plan"
-    response_type = PlanResponse
     bounded_field = "queries"
     omits_empty = True
     truncation_order = (("files", "last"),)
@@ -101,12 +99,10 @@ def _list_queries(opened: Sequence[str], queries: Sequence[PlannedQuery], intent
     return [*documents, *(Query(planned.query, planned.intent or intent) for planned in queries)]
 
 
-@dataclass(frozen=True)
 class Reflect(Prompt[ReflectionResponse]):
     """``thin`` are queries with few results, to be reworded; ``leads`` are open ends of the evidence."""
 
     role = "reflect"
-    response_type = ReflectionResponse
     omits_empty = True
     truncation_order = (
         *(("files", "last"), ("asked", "first"), ("leads", "last"), ("thin", "first")),
@@ -135,12 +131,10 @@ class ProposeQueryResponse:
     query: str
 
 
-@dataclass(frozen=True)
 class ProposeQuery(Prompt[ProposeQueryResponse]):
     """``part`` is the part of the task to search for; empty for all of it. ``leads`` are open ends of the evidence."""
 
     role = "gap"
-    response_type = ProposeQueryResponse
     output_format = "line"
     temperature = 0.3
     max_tokens = 60
@@ -166,12 +160,10 @@ class HypothesesResponse:
     rivals: tuple[Hypothesis, ...]
 
 
-@dataclass(frozen=True)
 class Hypothesize(Prompt[HypothesesResponse]):
     """``standing`` are the hypotheses so far with their weight; ``leads`` are open ends of the evidence."""
 
     role = "hypotheses"
-    response_type = HypothesesResponse
     bounded_field = "rivals"
     temperature = 0.3
     max_tokens = 400

@@ -16,10 +16,8 @@ class DescribeImageResponse:
     text: str
 
 
-@dataclass(frozen=True)
 class DescribeImage(Prompt[DescribeImageResponse]):
     role = "look"
-    response_type = DescribeImageResponse
     output_format = "text"
     max_tokens = 1000
 

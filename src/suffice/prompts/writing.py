@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from suffice.prompts.base import Prompt
 from suffice.text.citations import list_handles, skip_citations, strip_citations
 from suffice.text.markdown import Section, find_headings, has_list_marker, split_list_items
+from suffice.text.parts import split_statements
 from suffice.text.sentences import split_sentences
 from suffice.types import Note, Sufficiency
 
@@ -72,7 +73,6 @@ class SynthesisResponse:
 class WritingPrompt(Prompt[SynthesisResponse]):
     """Base of the prompts whose response is an answer in Markdown."""
 
-    response_type = SynthesisResponse
     output_format = "text"
 
     @classmethod
@@ -80,7 +80,6 @@ class WritingPrompt(Prompt[SynthesisResponse]):
         return parse_markdown_answer(text)
 
 
-@dataclass(frozen=True)
 class DraftAnswer(WritingPrompt):
     role = "draft"
     temperature = 0.1
@@ -106,7 +105,6 @@ class DraftAnswer(WritingPrompt):
     today: str = ""
 
 
-@dataclass(frozen=True)
 class Rewrite(WritingPrompt):
     role = "rewrite"
 
@@ -116,7 +114,6 @@ class Rewrite(WritingPrompt):
     max_tokens: int = 4000
 
 
-@dataclass(frozen=True)
 class AnswerSentence(WritingPrompt):
     """There is no way out such as NONE: small models take it although the answer is there (docs/writing.md)."""
 
@@ -148,10 +145,8 @@ class SelfTestResponse:
     passed: bool
 
 
-@dataclass(frozen=True)
 class SelfTest(Prompt[SelfTestResponse]):
     role = "self_test"
-    response_type = SelfTestResponse
     output_format = "text"
     max_tokens = 200
 
@@ -169,7 +164,6 @@ class SelfTest(Prompt[SelfTestResponse]):
         )
 
 
-@dataclass(frozen=True)
 class Revise(WritingPrompt):
     role = "revise"
     temperature = 0.1
@@ -197,10 +191,8 @@ class MendResponse:
     sentences: tuple[MendedSentence, ...] = ()
 
 
-@dataclass(frozen=True)
 class Mend(Prompt[MendResponse]):
     role = "mend"
-    response_type = MendResponse
     truncation_order = (("sources", "last"),)
     temperature = 0.1
 
@@ -221,10 +213,8 @@ class ComputeResponse:
     more: bool = False
 
 
-@dataclass(frozen=True)
 class Compute(Prompt[ComputeResponse]):
     role = "compute"
-    response_type = ComputeResponse
     omits_empty = True
     truncation_order = (("notes", "first"),)
 
@@ -317,8 +307,7 @@ def extract_first_sentence(text: str) -> str:
     """Return the first sentence outside headings, quotations and lists, with the handles that follow it."""
     for paragraph in text.split("\n\n"):
         prose = paragraph.strip()
-        if prose and not prose.startswith(("#", ">", "|", "```")) and not has_list_marker(prose):
-            start, end = split_sentences(prose)[0]
-            after = skip_citations(prose, end)
-            return prose[start : after + (after > end and prose.startswith(".", after))]
+        is_prose = not prose.startswith(("#", ">", "|", "```")) and not has_list_marker(prose)
+        if is_prose and (sentences := split_statements(prose)):
+            return sentences[0]
     return ""

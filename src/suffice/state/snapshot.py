@@ -6,6 +6,7 @@ from typing import Any
 from suffice.events import BeliefSnapshot
 from suffice.memory.evidence import Evidence
 from suffice.state.run import RunState
+from suffice.text.plain import to_one_line
 from suffice.types import Note, Round, RoundRecord, Verdict
 
 TRACE_BELIEF_TOKENS = 1_000  # Tokens of the belief in a trace …
@@ -71,6 +72,5 @@ def snapshot_state(run: RunState, stop_reason: str = "") -> dict[str, Any]:
 def _shorten_note(note: Note, evidence: Evidence) -> str:
     """Return the note on one line, with the titles of its sources."""
     sources = [found.title for handle in note.handles if (found := evidence.find_passage(handle)) is not None]
-    text = " ".join(note.text.split())
-    text = text if len(text) <= MAX_RECORD_NOTE_CHARS else text[: MAX_RECORD_NOTE_CHARS - 1].rstrip() + "…"
+    text = to_one_line(note.text, MAX_RECORD_NOTE_CHARS)
     return f"{text} ({'; '.join(dict.fromkeys(sources))})" if sources else text

@@ -16,6 +16,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -30,65 +31,6 @@ LOG_FILE, RUNS_DIR = "runs.jsonl", "runs"
 UNFINISHED_DIR = "unfinished"  # Durable runs that did not end (``jobs.local``).
 EVENTS_FILE, REPORT_FILE = "events.jsonl", "report.json"
 LAST_RUN = "last"  # Names the run that started last.
-
-
-class RunRecorder:
-    """Records the events and the report of one run, and saves its finding.
-
-    At most ``max_runs`` run folders are kept; 0 records nothing.
-    """
-
-    def __init__(
-        self,
-        data_dir: Path,
-        max_runs: int,
-        notify: Callable[[str], None],
-        output_paths: Sequence[Path] = (),
-        findings: FindingStore | None = None,
-    ) -> None:
-        self._data_dir = data_dir
-        self._max_runs = max_runs
-        self._notify = notify
-        self._findings = findings
-        self._output_paths = [str(path.resolve()) for path in output_paths]
-        self._file: TextIO | None = None
-        self._log = RunLogBuilder()
-
-    def record_event(self, event: Event) -> None:
-        """Write the event to the trace; a ``Finished`` event also writes the report and the line of the log."""
-        if self._max_runs <= 0:
-            return
-        try:
-            self._write_event(event)
-        except OSError as error:
-            self._max_runs = 0
-            self._notify(f"this run is not recorded: {error.filename or self._data_dir}: {error.strerror}")
-        except InputError as error:
-            self._notify(f"the finding of this run is not stored: {error}")
-
-    def _write_event(self, event: Event) -> None:
-        self._log.record_event(event)
-        if isinstance(event, Started):
-            folder = self._data_dir / RUNS_DIR / event.run
-            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            self._file = _open_private(folder / EVENTS_FILE)
-        if self._file is None or self._log.started is None:
-            return
-        line = serialize_event(event, self._log.started.run)
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._file.flush()
-        if isinstance(event, Finished):
-            self._file.close()
-            self._file = None
-            self._finish(event.report)
-
-    def _finish(self, report: Report) -> None:
-        with _open_private(self._data_dir / RUNS_DIR / report.run / REPORT_FILE) as file:
-            file.write(dumps(report))
-        _append_log_row(self._data_dir, self._log.build_row(report) | {"output_paths": self._output_paths})
-        _delete_old_runs(self._data_dir / RUNS_DIR, self._max_runs)
-        if self._findings is not None:
-            self._findings.save(report)
 
 
 class RunLogBuilder:
@@ -107,59 +49,110 @@ class RunLogBuilder:
     def build_row(self, report: Report) -> dict[str, Any]:
         """Return the line of the log when the run has ended."""
         assert self.started is not None, "the first event of a run is Started"
-        gathered = self._search_ended_at - self._started_at
-        durations = {"gather": round(gathered, 3), "write": round(time.time() - self._search_ended_at, 3)}
-        at = format_time(datetime.fromtimestamp(self._started_at, UTC))
-        return _build_log_row(report, self.started, at, durations)
+        started, usage, stop, metadata = self.started, report.usage, report.stop, report.metadata
+        review = metadata.get("review") or {}
+        return {
+            "run": report.run,
+            "at": format_time(datetime.fromtimestamp(self._started_at, UTC)),
+            "task": report.task,
+            "task_type": metadata.get("task_type"),
+            "status": report.status,
+            "stop": stop.reason,
+            "gate": stop.expression or stop.gate,
+            "strategy": started.strategy,
+            "preset": metadata.get("strategy"),
+            "tier": metadata.get("tier"),
+            "memory": started.memory,
+            "seed": started.seed,
+            "version": metadata.get("version"),
+            "model": usage.model,
+            "producer": metadata.get("producer"),
+            "evaluator": metadata.get("evaluator"),
+            "seconds": usage.seconds,
+            "durations": {
+                "gather": round(self._search_ended_at - self._started_at, 3),
+                "write": round(time.time() - self._search_ended_at, 3),
+            },
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "tokens_by_stage": {
+                role: {"calls": used.calls, "input": used.input_tokens, "output": used.output_tokens}
+                for role, used in usage.by_role.items()
+            },
+            "cost_usd": usage.cost_usd,
+            "searches": usage.searches,
+            "pages_read": usage.pages_read,
+            "rounds": len(stop.rounds),
+            "queries": [query for one in stop.rounds for query in one.queries],
+            "novelty_scores": [one.readings.get("novelty.words") for one in stop.rounds],
+            "sources": len(report.sources),
+            "claims": {
+                claim.support: sum(c.support == claim.support for c in report.claims) for claim in report.claims
+            },
+            "review_scores": [one.get("composite") for one in review.get("rounds", ())],
+            "review_passed": review.get("passed"),
+            "memory_hits": list(metadata.get("recalled", ())),
+            "continues": metadata.get("continues"),
+        }
 
 
-def _build_log_row(report: Report, started: Started, at: str, durations: dict[str, float]) -> dict[str, Any]:
-    usage, stop, metadata = report.usage, report.stop, report.metadata
-    review = metadata.get("review") or {}
-    return {
-        "run": report.run,
-        "at": at,
-        "task": report.task,
-        "task_type": metadata.get("task_type"),
-        "status": report.status,
-        "stop": stop.reason,
-        "gate": stop.expression or stop.gate,
-        "strategy": started.strategy,
-        "preset": metadata.get("strategy"),
-        "tier": metadata.get("tier"),
-        "memory": started.memory,
-        "seed": started.seed,
-        "version": metadata.get("version"),
-        "model": usage.model,
-        "producer": metadata.get("producer"),
-        "evaluator": metadata.get("evaluator"),
-        "seconds": usage.seconds,
-        "durations": durations,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "tokens_by_stage": {
-            role: {"calls": used.calls, "input": used.input_tokens, "output": used.output_tokens}
-            for role, used in usage.by_role.items()
-        },
-        "cost_usd": usage.cost_usd,
-        "searches": usage.searches,
-        "pages_read": usage.pages_read,
-        "rounds": len(stop.rounds),
-        "queries": [query for one in stop.rounds for query in one.queries],
-        "novelty_scores": [one.readings.get("novelty.words") for one in stop.rounds],
-        "sources": len(report.sources),
-        "claims": {claim.support: sum(c.support == claim.support for c in report.claims) for claim in report.claims},
-        "review_scores": [one.get("composite") for one in review.get("rounds", ())],
-        "review_passed": review.get("passed"),
-        "memory_hits": list(metadata.get("recalled", ())),
-        "continues": metadata.get("continues"),
-    }
+@dataclass
+class RunRecorder:
+    """Records the events and the report of one run, and saves its finding.
+
+    At most ``max_runs`` run folders are kept; 0 records nothing.
+    """
+
+    data_dir: Path
+    max_runs: int
+    notify: Callable[[str], None]
+    output_paths: Sequence[Path] = ()
+    findings: FindingStore | None = None
+    _file: TextIO | None = None
+    _log: RunLogBuilder = field(default_factory=RunLogBuilder)
+
+    def record_event(self, event: Event) -> None:
+        """Write the event to the trace; a ``Finished`` event also writes the report and the line of the log."""
+        if self.max_runs <= 0:
+            return
+        try:
+            self._write_event(event)
+        except OSError as error:
+            self.max_runs = 0
+            self.notify(f"this run is not recorded: {error.filename or self.data_dir}: {error.strerror}")
+        except InputError as error:
+            self.notify(f"the finding of this run is not stored: {error}")
+
+    def _write_event(self, event: Event) -> None:
+        self._log.record_event(event)
+        if isinstance(event, Started):
+            folder = self.data_dir / RUNS_DIR / event.run
+            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+            self._file = _open_private(folder / EVENTS_FILE)
+        if self._file is None or self._log.started is None:
+            return
+        line = serialize_event(event, self._log.started.run)
+        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._file.flush()
+        if isinstance(event, Finished):
+            self._file.close()
+            self._file = None
+            self._finish(event.report)
+
+    def _finish(self, report: Report) -> None:
+        with _open_private(self.data_dir / RUNS_DIR / report.run / REPORT_FILE) as file:
+            file.write(dumps(report))
+        output_paths = [str(path.resolve()) for path in self.output_paths]
+        _append_log_row(self.data_dir, self._log.build_row(report) | {"output_paths": output_paths})
+        _delete_old_runs(self.data_dir / RUNS_DIR, self.max_runs)
+        if self.findings is not None:
+            self.findings.save(report)
 
 
 def read_log(data_dir: Path) -> list[dict[str, Any]]:
     """Return the lines of the log, oldest first; unreadable lines are skipped."""
     try:
-        rows = _parse_lines((data_dir / LOG_FILE).read_bytes())
+        rows = parse_json_lines((data_dir / LOG_FILE).read_bytes())
     except OSError:
         return []
     return [row for row in rows if isinstance(row.get("run"), str)]
@@ -199,7 +192,7 @@ def load_report(folder: Path) -> Report:
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
     """Return the events of a recorded run; a killed run may have left half a line."""
-    return _parse_lines((folder / EVENTS_FILE).read_bytes())
+    return parse_json_lines((folder / EVENTS_FILE).read_bytes())
 
 
 def load_prior_run(folder: Path) -> PriorRun:
@@ -278,7 +271,7 @@ def _open_private(path: Path) -> TextIO:
     return open(descriptor, "w", encoding="utf-8", errors="backslashreplace")
 
 
-def _parse_lines(data: bytes) -> list[dict[str, Any]]:
+def parse_json_lines(data: bytes) -> list[dict[str, Any]]:
     """Return the JSON object of each line; a line without one is left out."""
     rows = []
     for line in data.splitlines():

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -130,16 +131,16 @@ class SqliteCache:
             self._database = None
 
 
+@dataclass
 class JsonCache:
     """Typed values as JSON in a ``SqliteCache``; values older than ``max_age_seconds`` count as missing.
 
     A value that cannot be read as that type (of another version, or corrupt) counts as missing too.
     """
 
-    def __init__(self, cache: SqliteCache, *, max_age_seconds: float, clock: Callable[[], float] = time.time) -> None:
-        self._cache = cache
-        self._max_age_seconds = max_age_seconds
-        self._clock = clock
+    cache: SqliteCache
+    max_age_seconds: float
+    clock: Callable[[], float] = time.time
 
     async def load(self, key: bytes, type: Any) -> Any:
         """Return the value stored under a key as ``type``, or ``None``."""
@@ -151,15 +152,15 @@ class JsonCache:
 
     def delete_expired(self) -> None:
         """Delete the values that are too old to be returned."""
-        self._cache.delete_before(_encode_timestamp(self._clock() - self._max_age_seconds))
+        self.cache.delete_before(_encode_timestamp(self.clock() - self.max_age_seconds))
 
     def _load(self, key: bytes, type: Any) -> Any:
         import msgspec
 
-        stored = self._cache.get([key]).get(key)
+        stored = self.cache.get([key]).get(key)
         if stored is None:
             return None
-        if not 0 <= self._clock() - int.from_bytes(stored[:_TIMESTAMP_BYTES], "big") < self._max_age_seconds:
+        if not 0 <= self.clock() - int.from_bytes(stored[:_TIMESTAMP_BYTES], "big") < self.max_age_seconds:
             return None
         try:
             return msgspec.json.decode(stored[_TIMESTAMP_BYTES:], type=type)
@@ -170,7 +171,7 @@ class JsonCache:
         import msgspec
 
         with suppress(UnicodeEncodeError):
-            self._cache.put({key: _encode_timestamp(self._clock()) + msgspec.json.encode(value)})
+            self.cache.put({key: _encode_timestamp(self.clock()) + msgspec.json.encode(value)})
 
 
 def _encode_timestamp(seconds: float) -> bytes:

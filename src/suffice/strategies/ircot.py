@@ -10,7 +10,7 @@ import re
 from suffice.prompts.agents import IRCoTStep
 from suffice.strategies.base import RunView
 from suffice.strategies.harness import can_ask, finish_with_answer, propose_fallback, propose_query
-from suffice.text.sentences import split_sentences
+from suffice.text.parts import split_statements
 from suffice.types import Query
 
 _ANSWER_PATTERN = re.compile(r"(?:^|.*\s)answer is:?\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -35,7 +35,7 @@ class IRCoTStrategy:
         )
         if answer is None:
             return propose_fallback(run)
-        sentence = extract_first_sentence(answer.sentence)
+        sentence = next(iter(split_statements(answer.sentence)), "")  # The prompt asks for one only.
         conclusion = _ANSWER_PATTERN.fullmatch(sentence)
         if conclusion or not sentence:
             self._is_done = True
@@ -45,12 +45,6 @@ class IRCoTStrategy:
         if run.is_faithful and not statements:
             statements = [sentence]
         return propose_query(run, statements[-1], "the last thought") if statements else propose_fallback(run)
-
-
-def extract_first_sentence(text: str) -> str:
-    """Return the first sentence; the prompt asks for one only."""
-    spans = split_sentences(text)
-    return " ".join(text[spans[0][0] : spans[0][1]].split()) if spans else ""
 
 
 def is_reasoning(sentence: str) -> bool:

@@ -6,7 +6,7 @@ the reason; if it is malformed again, its thought is searched for.
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from suffice.prompts.agents import ReActStep, ReActStepResponse
 from suffice.strategies.base import RunView
@@ -26,8 +26,7 @@ _MAX_THOUGHT_CHARS = 300
 _ACTION_PATTERN = re.compile(r"(search|lookup|finish)\s*+(\[.*)?", re.IGNORECASE | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     name: str
     argument: str
 

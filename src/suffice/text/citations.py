@@ -15,6 +15,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from suffice.text.sentences import Offsets, split_sentences
+
 _NUMBER = r"\d{1,4}"
 _KEY = rf"(?:{_NUMBER}|(?!THESIS:)[A-Z][A-Z0-9]{{1,11}}:[\w.^=-]{{1,40}}:[\w.-]{{1,40}})"
 _SEPARATOR = r"\s*[,;]\s*"
@@ -156,6 +158,25 @@ def skip_citations(text: str, start: int = 0, end: int | None = None) -> int:
     """Return the offset after the run of citations that begins at ``start``; ``start`` itself when there is none."""
     run = _RUN.match(text, start, len(text) if end is None else end)
     return run.end() if run else start
+
+
+def split_cited_sentences(text: str, masked: str) -> list[Offsets]:
+    """Return the offsets of the sentences of a text, each with the citations that follow it.
+
+    ``masked`` is the text with what may hold a full stop, such as code, masked at the same offsets.
+    """
+    found: list[Offsets] = []
+    for start, end in split_sentences(masked):
+        after = skip_citations(text, start, end) if found else start
+        if after > start:  # Citations behind a full stop belong to the sentence before it.
+            after += after < end and text[after] in ".,;"
+            found[-1] = found[-1][0], after
+            start = end - len(text[after:end].lstrip())
+        if any(map(str.isalnum, text[start:end])):
+            found.append((start, end))
+        elif found:
+            found[-1] = found[-1][0], end
+    return found
 
 
 def trailing_citations_start(text: str, start: int = 0, end: int | None = None, *, punctuation: str = "") -> int:

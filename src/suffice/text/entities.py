@@ -5,7 +5,7 @@ only quoted strings, identifiers and numbers count as entities.
 """
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -109,30 +109,20 @@ def extract_entities(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for _, name in sorted(found, key=lambda item: item[0])))
 
 
-def extract_names(text: str, language: str = ENGLISH) -> tuple[str, ...]:
-    """Return the runs of capitalised words, which lead from one page to another; numbers and quotations do not."""
-    return tuple(_extract_names(text, language).values())
-
-
-def extract_lowered_names(text: str, language: str = ENGLISH) -> Set[str]:
-    """Return the names of a text in lower case, to count and compare them."""
-    return _extract_names(text, language).keys()
-
-
 @lru_cache(maxsize=1024)
-def _extract_names(text: str, language: str) -> dict[str, str]:
-    """Return the names by themselves in lower case."""
+def extract_names(text: str) -> tuple[str, ...]:
+    """Return the runs of capitalised words, which lead from one page to another; numbers and quotations do not."""
     found: dict[str, str] = {}
     for run in dict.fromkeys(_NAME_RUN.findall(text)):
         pieces = run.rstrip("'’-").split()
         if pieces[-1][-2:] in _POSSESSIVE_ENDINGS:
             pieces[-1] = pieces[-1][:-2]
-        while pieces and _is_leading_stop_word(pieces[0], language):
+        while pieces and pieces[0].lower() in _LEADING_STOP_WORDS:
             del pieces[0]
         name = " ".join(pieces)
         if len(name) > 1:
             found[name.lower()] = name
-    return found
+    return tuple(found.values())
 
 
 def strip_parenthetical(title: str) -> str:

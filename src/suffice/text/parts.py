@@ -18,10 +18,9 @@ from suffice.answers import (
     Statement,
     Verbatim,
 )
-from suffice.text.citations import list_handles, skip_citations, strip_citations
+from suffice.text.citations import list_handles, split_cited_sentences, strip_citations
 from suffice.text.markdown import get_parser, mask_inline_code
 from suffice.text.quotations import read_cells, render_in_line, render_quotation
-from suffice.text.sentences import split_sentences
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -124,18 +123,7 @@ def split_statements(text: str) -> list[str]:
     >>> split_statements("It is old [1]. It has nine wheels. [2] Kolbe built it [1].")
     ['It is old [1].', 'It has nine wheels. [2]', 'Kolbe built it [1].']
     """
-    found: list[tuple[int, int]] = []
-    for start, end in split_sentences(mask_inline_code(text)):
-        after = skip_citations(text, start, end) if found else start
-        if after > start:  # Citations behind a full stop belong to the sentence before it.
-            after += after < end and text[after] in ".,;"
-            found[-1] = found[-1][0], after
-            start = after
-        if any(map(str.isalnum, text[start:end])):
-            found.append((start, end))
-        elif found:
-            found[-1] = found[-1][0], end
-    return [text[start:end].strip() for start, end in found]
+    return [text[start:end] for start, end in split_cited_sentences(text, mask_inline_code(text))]
 
 
 def cite(statement: Statement, handles: Sequence[str]) -> Statement:

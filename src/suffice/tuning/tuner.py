@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from suffice.errors import InputError
+from suffice.storage.runs import parse_json_lines
 from suffice.tuning.decide import PairedResult, compare_paired, estimate_noise, is_futile, least_gain, smallest_p
 from suffice.tuning.propose import Proposal, Propose, TuningState
 from suffice.tuning.suite import TuningTask
@@ -302,11 +303,4 @@ def _append_line(path: Path, row: dict[str, Any]) -> None:
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a JSONL file; a line that an interruption cut off is left out."""
-    rows = []
-    if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                rows.append(json.loads(line))
-            except ValueError:
-                continue
-    return rows
+    return parse_json_lines(path.read_bytes()) if path.exists() else []

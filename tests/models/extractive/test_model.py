@@ -14,7 +14,6 @@ from suffice.prompts.planning import Plan
 def test_a_prompt_it_cannot_answer_is_named() -> None:
     class Paint(Prompt[str]):
         role = "paint"
-        response_type = str
 
     with pytest.raises(ModelError, match="paint"):
         asyncio.run(ExtractiveModel()(Paint()))

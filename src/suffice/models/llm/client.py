@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from suffice.models.llm.endpoint import DEFAULT_URLS, Endpoint
 from suffice.models.retry import MAX_RETRY_AFTER, Attempts, CallError
 from suffice.settings import KEY_VARIABLES
+from suffice.text.plain import to_one_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -242,8 +243,7 @@ def _error_text(error: Exception) -> str:
     """Return the server's own message if it sent one, in one line of at most 300 characters."""
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else body
-    text = " ".join(str(message or error).split()) or type(error).__name__
-    return text if len(text) <= 300 else text[:299] + "…"
+    return to_one_line(str(message or error), 300) or type(error).__name__
 
 
 def _get_semaphore(endpoint: Endpoint) -> asyncio.Semaphore:
