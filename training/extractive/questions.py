@@ -5,7 +5,8 @@ heading, as people type them into a search. The documentation is copied with suc
 words, because people ask in other words than a heading has. ``FOLDER`` gets the copies and ``questions.jsonl``: question,
 folder, and the file and lines of the section that answers it. ``written.jsonl`` adds questions that were written by hand for
 some packages, with the strings of their answer, or none where the documentation has no answer; ``training/reader`` has more
-of them, and those of the packages that its reader was not trained on are taken too.
+of them, and those of the packages that its reader was not trained on are taken too, also over manuals that
+``bench/sets/fetch.py FOLDER NAME… --list training/reader/corpora.json`` fetched before (``documents.TEST_PACKAGES``).
 """
 
 import argparse
@@ -13,6 +14,7 @@ import gzip
 import json
 import re
 import tarfile
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -23,7 +25,7 @@ WRITTEN_FOR_READER = Path(__file__).parents[1] / "reader" / "written_questions.j
 SEED = 7
 SUFFIXES = (".rst", ".md", ".txt")
 MIN_CHARS, MAX_CHARS = 120, 4000
-MAX_QUESTIONS, MAX_KEYWORDS = 40, 12  # Of a package.
+MAX_QUESTIONS, MAX_KEYWORDS, MAX_WRITTEN = 40, 12, 60  # Of a package.
 MIN_WORDS = 3
 _MARKDOWN = re.compile(r"#{1,6}\s+(.+?)\s*#*$")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#_.:`])\1{2,}\s*$")
@@ -117,9 +119,14 @@ def main() -> None:
     for row in map(json.loads, WRITTEN.read_text(encoding="utf-8").splitlines()):
         folder = options.out / row.pop("package")
         rows += [{**row, "folder": str(folder)}] if folder.is_dir() else []
-    for row in map(json.loads, gzip.decompress(WRITTEN_FOR_READER.read_bytes()).decode().splitlines()):
+    written = [json.loads(line) for line in gzip.decompress(WRITTEN_FOR_READER.read_bytes()).decode().splitlines()]
+    random.shuffle(written)
+    taken: Counter[str] = Counter()
+    for row in written:
         folder, answer = options.out / row["package"], [[row["answer"]]] if row["answer"] else []
-        rows += [{"question": row["question"], "answer": answer, "folder": str(folder)}] if folder.is_dir() else []
+        taken[row["package"]] += 1
+        if folder.is_dir() and taken[row["package"]] <= MAX_WRITTEN:
+            rows.append({"question": row["question"], "answer": answer, "folder": str(folder)})
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     (options.out / "questions.jsonl").write_text(lines, encoding="utf-8")
     print(len(rows), "questions of", len({row["folder"] for row in rows}), "packages")

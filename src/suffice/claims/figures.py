@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from suffice.text.entities import extract_lowered_names
+from suffice.text.entities import extract_names
 
 _WORDS = "two three four five six seven eight nine ten eleven twelve".split()
 _NUMBER_WORDS = {word: value for value, word in enumerate(_WORDS, 2)}
@@ -147,7 +147,8 @@ def find_figures(text: str) -> tuple[Figure, ...]:
 
 def share_name(one: str, other: str) -> bool:
     """Whether two sentences name the same thing. "The fee is 480 EUR" in one contract is not about the fee of another."""
-    return bool((extract_lowered_names(one) & extract_lowered_names(other)) - _UNITS.keys())
+    names, others = ({name.lower() for name in extract_names(text)} for text in (one, other))
+    return bool((names & others) - _UNITS.keys())
 
 
 def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
