@@ -122,7 +122,7 @@ ASCIIDOC = [
         "See https://a.example[the site^], link:x[y], <<b,here>> and linkgit:git-add[1].",
         "See the site, y, here and git-add(1).",
     ),
-    ("Use `+{x}+`, a_b_cfootnote:[Often.] and {plus}. +\nNext.", "Use `{x}`, a_b_c (Often.) and +.\nNext."),
+    ("Use `+{x}+` and a_b_cfootnote:[Often.].\nNext.", "Use `{x}` and a_b_c (Often.).\nNext."),
     ("|===\n|Name |Age\n|Bob |5\n|===", "\n| Name | Age |\n| Bob | 5 |"),
     ("Text:\n\n  literal\n\nimage::a.png[]\n\n'''\n\nEnd.", "Text:\n```\nliteral\n```\n\n\n\n\nEnd."),
 ]
