@@ -18,7 +18,6 @@ from suffice.text.chunks import split_lines
             "\\title{Storage}\n\\subsection*{Backups}\nAt {night}.",
             ["# Storage", "#### Backups", "At {night}."],
         ),
-        ("asciidoc", "a &#10; b\n&NewLine;c\n", ["a   b", " c"]),
         ("org", "* Storage\nIn =/var=.\n** Backups", ["# Storage", "In =/var=.", "## Backups"]),
         ("pod", "=head1 NAME\n\nstorage", ["# NAME", "", "storage"]),
         ("wiki", "== Backups ==\nAt night.", ["## Backups", "At night."]),

@@ -228,7 +228,9 @@ class _PythonSyntax:
     def visit(self, body: Iterable[ast.stmt], parent: str, depth: int, in_function: bool) -> None:
         after_definition = False
         for node in body:
-            first = _find_first_line(node, self.lines)
+            decorators = node.decorator_list if isinstance(node, _Definition) else []
+            first = min([node.lineno, *[decorator.lineno for decorator in decorators]])
+            first = _find_comment_start(self.lines, first)
             if isinstance(node, _Definition):
                 name = f"{parent}.{node.name}" if parent else node.name
                 self.symbols.append(_Symbol(first, depth, name, _format_signature(node, name)))
@@ -257,14 +259,6 @@ def _format_signature(node: _Definition, name: str) -> str:
     if isinstance(node, ast.ClassDef) or (node.end_lineno or node.lineno) - node.lineno < _LONG_FUNCTION_LINES:
         return ""
     return to_one_line(f"{name}({ast.unparse(node.args)})", _MAX_SIGNATURE_CHARS)
-
-
-def _find_first_line(node: ast.stmt, lines: Sequence[str]) -> int:
-    decorators = node.decorator_list if isinstance(node, _Definition) else []
-    first = min([node.lineno, *[decorator.lineno for decorator in decorators]])
-    while first > 1 and lines[first - 2].lstrip().startswith("#"):
-        first -= 1
-    return first
 
 
 def _find_signature_end(node: _Definition) -> int:

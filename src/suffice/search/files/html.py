@@ -20,7 +20,6 @@ from suffice.text.plain import to_one_line
 
 _DROPPED_TAGS = frozenset("script style noscript template svg button select textarea iframe object title".split())
 _BOILERPLATE_TAGS = frozenset("nav footer aside".split())
-_BOILERPLATE_ROLES = frozenset("navigation search contentinfo complementary".split())
 _BOILERPLATE_CLASSES = frozenset("navheader navfooter nav-panel".split())  # Of manuals made by DocBook and Texinfo.
 _ANCHOR_CLASSES = frozenset("headerlink header-anchor heading-anchor anchorjs-link anchor hash-link permalink".split())
 _CODE_TAGS = frozenset("code kbd samp tt".split())
@@ -43,7 +42,6 @@ _CLOSES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("dt", "dd"), ("dt", "dd", "p")),
     **dict.fromkeys(("td", "th"), ("td", "th")),
 }
-_OBJECT_CLASSES = frozenset("py function class method c js attribute".split())
 _MIN_MAIN_CHARS = 200  # Less text in <main> than this: the page is built otherwise.
 _MAX_NESTING = 8  # Levels of lists that are indented.
 _MAX_DEPTH = 100  # Elements inside each other; the text of deeper ones belongs to the last.
@@ -157,11 +155,6 @@ class _TreeBuilder(HTMLParser):
             self._open.append(element)
             self._counts[tag] += 1
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag in _DROPPED_TAGS:  # <script/> and <title/> are empty and have no end tag; others are just start tags.
-            self.handle_endtag(tag)
-
     def handle_endtag(self, tag: str) -> None:
         if self._counts[tag]:
             self._close(next(i for i in range(len(self._open) - 1, 0, -1) if self._open[i].tag == tag))
@@ -225,13 +218,11 @@ class _PageReader:
         return self._prose
 
     def _is_dropped(self, element: _HtmlElement) -> bool:
-        values, classes = element.values, element.classes
-        if element.tag in self._dropped:
-            return True
         if element.tag == "a":
-            return bool(_ANCHOR_CLASSES.intersection(classes)) or values.get("aria-hidden") == "true"
-        is_boilerplate = values.get("role") in _BOILERPLATE_ROLES or bool(_BOILERPLATE_CLASSES.intersection(classes))
-        return "nav" in self._dropped and is_boilerplate
+            is_hidden = element.values.get("aria-hidden") == "true"
+            return is_hidden or not _ANCHOR_CLASSES.isdisjoint(element.classes)
+        is_boilerplate = "nav" in self._dropped and not _BOILERPLATE_CLASSES.isdisjoint(element.classes)
+        return element.tag in self._dropped or is_boilerplate
 
     def _read(self, parent: _HtmlElement) -> None:
         for child in parent.children:
@@ -284,7 +275,7 @@ class _PageReader:
             self._write_rows(rows)
         elif tag in _LIST_TAGS:
             self._read_list(element)
-        elif tag == "dt" and self._lists and (self._lists[-1].is_objects or "sig" in element.classes):
+        elif tag == "dt" and self._lists and "sig" in element.classes:
             self._write_object(element)
         elif tag in ("li", "dt"):
             inner = self._lists[-1] if self._lists else _HtmlList("ul")
@@ -298,8 +289,7 @@ class _PageReader:
 
     def _read_list(self, element: _HtmlElement) -> None:
         self._marker = ""
-        is_objects = element.tag == "dl" and not _OBJECT_CLASSES.isdisjoint(element.classes)
-        self._lists.append(_HtmlList(element.tag, is_objects))
+        self._lists.append(_HtmlList(element.tag))
         self._read(element)
         self._flush()
         for index in self._lists.pop().headings:

@@ -1,8 +1,8 @@
 """Markdown as light Markdown: without front matter, link targets, HTML, anchors and the extensions' own syntax.
 
 The blocks come from markdown-it-py, whose block rules alone read about 3 MB a second; inline markup is handled by patterns, so
-that every line stays where it is. The usual extensions are turned into plain Markdown first: admonitions and tabs of MkDocs,
-containers of Docusaurus and MyST, alerts of GitHub.
+that every line stays where it is. The usual extensions are turned into plain Markdown first: admonitions of MkDocs,
+containers of Docusaurus and MyST.
 """
 
 import re
@@ -23,12 +23,8 @@ _FENCE = re.compile(r"(?P<indent>[\s>]*)(?P<marks>`{3,}|~{3,})(?:\{(?P<name>[\w:
 _ADMONITION = re.compile(
     r"(?P<indent>\s*)(?:!!!|\?\?\?\+?)\s+(?P<kind>[\w-]+)(?P<more>[^\"]*)(?:\"(?P<title>.*)\")?\s*$"
 )
-_TAB = re.compile(r"(?P<indent>\s*)===[!+]?\s+\"(?P<title>.*)\"\s*$")
 _CONTAINER = re.compile(r"\s*:{3,}\s*(?:\{?(?P<kind>[A-Za-z][\w-]*)\}?\s*(?P<title>.*))?$")
-_ALERT = re.compile(r"(?P<quote>\s*>\s*)\[!(?P<kind>\w+)\][+-]?\s*(?P<title>.*)$")
-_DIRECTIVE_OPTION = re.compile(r"\s*:[\w-]+:(?: .*)?$")
 _SNIPPET = re.compile(r"\s*(?:-{1,2}8<-{1,2}.*+|\{%.*%\}|\{\{.*\}\}|\[(?:TOC|\[_TOC_\])\]|\([\w:.-]+\)=)\s*$")
-_FOOTNOTE = re.compile(r"( {0,3})\[\^[^\]]+\]:\s+")
 _ATTRIBUTES = r"\s*\{:?\s*(?:[#.][\w:-]|[\w-]+=)[^{}\n]*\}"
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][\w.:-]*(?:\s+[^<>]*?|/)?\s*/?>", re.DOTALL)
@@ -159,19 +155,15 @@ def _convert_extensions(lines: list[str]) -> None:
             elif mark["name"]:
                 directives.append(fence)
                 lines[index], fence = _format_label(mark["name"], mark["args"]), ""
-        elif found := _ADMONITION.match(line) or _TAB.match(line):
-            lines[index] = found["indent"] + _format_label(found.groupdict().get("kind") or "", found["title"] or "")
+        elif found := _ADMONITION.match(line):
+            lines[index] = found["indent"] + _format_label(found["kind"], found["title"] or "")
             margins.append(len(found["indent"]) + 4 * len(margins))
         elif words.startswith(":::") and (found := _CONTAINER.match(line)):
             # The docstrings' "::: package.module" has no text of its own.
             is_label = found["kind"] is not None and not found["title"].startswith(".")
             lines[index] = _format_label(found["kind"], found["title"]) if is_label else ""
-        elif found := _ALERT.match(line):
-            lines[index] = found["quote"] + _format_label(found["kind"], found["title"])
-        elif _SNIPPET.match(line) or (directives and _DIRECTIVE_OPTION.match(line)):
+        elif _SNIPPET.match(line):
             lines[index] = ""
-        elif found := _FOOTNOTE.match(line):
-            lines[index] = line[found.end() :]
 
 
 def _format_label(kind: str, title: str) -> str:

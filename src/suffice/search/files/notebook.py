@@ -58,12 +58,9 @@ def _read_cells(text: str, name: str) -> tuple[list[dict[str, Any]], str]:
 
 def _read_language(notebook: dict[str, Any]) -> str:
     metadata = notebook.get("metadata")
-    for key in ("language_info", "kernelspec"):
-        info = metadata.get(key) if isinstance(metadata, dict) else None
-        language = info.get("name" if key == "language_info" else "language") if isinstance(info, dict) else None
-        if isinstance(language, str) and language.isalnum():
-            return language
-    return "python"
+    info = metadata.get("language_info") if isinstance(metadata, dict) else None
+    language = info.get("name") if isinstance(info, dict) else None
+    return language if isinstance(language, str) and language.isalnum() else "python"
 
 
 def _join_source(source: object) -> str:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from suffice.search.files.chunk import MAX_BYTES, UnreadableFile, make_size_error
 
-# RuntimeError: encrypted, or nested too deeply; NotImplementedError: an unknown compression; KeyError: a missing part.
+# RuntimeError: encrypted; NotImplementedError: an unknown compression; KeyError: a missing part.
 _PARSE_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -53,13 +53,11 @@ def open_package(data: bytes, path: Path, kind: str) -> Iterator[Package]:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             yield Package(archive, path)
+    except RecursionError:
+        raise  # ``read`` says it of every format.
     except _PARSE_ERRORS as error:
         if "encrypted" in str(error) or "password" in str(error):
             raise UnreadableFile(f"{path} is encrypted; save a copy without a password.") from error
-        if isinstance(error, RecursionError):
-            raise UnreadableFile(
-                f"{path} is nested too deeply; save it again with the program that made it."
-            ) from error
         raise UnreadableFile(
             f"{path} is not a valid {kind} ({error}); save it again with the program that made it."
         ) from error

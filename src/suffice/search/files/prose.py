@@ -221,9 +221,7 @@ def format_term(words: str) -> str:
     """
     if "`" in words or (_WORDS.fullmatch(words) is not None and not words.startswith("-")):
         return words
-    names = words.split(", ")
-    has_names = all(name and re.match(r"-|\S+$", name) for name in names)
-    return ", ".join(map(to_code, names)) if has_names else to_code(words)
+    return ", ".join(map(to_code, words.split(", ")))
 
 
 def to_lead_in(label: str, rest: str = "") -> str:

@@ -19,7 +19,6 @@ _FOOTNOTE = re.compile(r"\.\. +\[[^\]\s]+\](?: +|$)")
 _OPTION = re.compile(r" *:(?P<name>[\w-]+):(?: ++(?P<value>.*+))?$")
 _ITEM = re.compile(r"(?P<bullet>[-*+•])(?: +|$)|\(?(?P<number>\d+|#|[A-Za-z]|[ivxl]+)[.)](?: +|$)")
 _FIELD = re.compile(r":(?P<name>[^\s:`](?:[^:`]|:(?=\w)){0,200}):(?: +|$)")
-_COMMAND_OPTION = re.compile(r"(?P<option>(?:--?|/)\w[\w-]*+(?:(?:, |[ =])[-/<]*[\w-]+>?)*+)(?:  +|$)")
 _TABLE_BORDER = re.compile(r"\+(?:[-=]+\+)+\s*$|=+(?: +=+)+\s*$")
 _CODE = frozenset(
     """code code-block sourcecode parsed-literal prompt console doctest testcode testoutput ipython pycon math productionlist
@@ -45,20 +44,13 @@ DROPPED_DIRECTIVES = frozenset(
     codeauthor tabularcolumns testsetup testcleanup sectnum header footer title currentmodule program graphviz digraph
     inheritance-diagram plot bibliography autosummary""".split()
 )
-# Their argument is no text, but their content may be.
+# Their argument is no text, but their content may be; so it is with a style, such as ``class:: small``.
 _TRANSPARENT = frozenset("image figure container only grid grid-item-card ifconfig rst-class cssclass change".split())
 _KEPT_OPTIONS = frozenset("synopsis version released tags".split())
 _TEXT_ROLES = frozenset("term abbr guilabel menuselection download sub sup emphasis strong title dfn".split())
 _ROLE_PREFIXES = {"pep": "PEP ", "rfc": "RFC ", "ticket": "#", "issue": "#", "cve": "CVE-", "bpo": "bpo-", "gh": "gh-"}
-_FIELD_NAMES = {
-    "return": "Returns",
-    "returns": "Returns",
-    "rtype": "Return type",
-    "raises": "Raises",
-    "raise": "Raises",
-}
+_FIELD_NAMES = {"rtype": "Return type", "returns": "Returns", "return": "Returns", "raises": "Raises"}
 _PARAMETER_FIELDS = frozenset("param parameter arg argument key keyword kwarg var ivar cvar type".split())
-_DROPPED_FIELDS = frozenset("orphan nosearch tocdepth nocomments noindex no-index".split())
 _INLINE = re.compile(
     r"""
       ``(?P<literal>(?:[^`]|`(?!`))+`?)``(?!`)
@@ -204,17 +196,14 @@ class _Converter:
 
     def _convert_field(self, index: int, end: int, prefix: str, depth: int) -> tuple[int, str] | None:
         text = self.lines[index].strip()
-        option = _COMMAND_OPTION.match(text)
-        mark = option or _FIELD.match(text)
+        mark = _FIELD.match(text)
         if mark is None:
             return None
         stop = self._end_of_body(index, end)
         rest = text[mark.end() :].strip()
-        is_page_field = option is None and not prefix and not rest and stop == index + 1
-        if option is None and (is_page_field or mark["name"].split()[0] in _DROPPED_FIELDS):
+        if not prefix and not rest and stop == index + 1:  # A setting of the page, such as ``:orphan:``.
             return stop, "directive"
-        label = to_code(option["option"]) if option else _name_field(mark["name"])
-        self._write(index, [f"- {label}: {rest}".rstrip()], prefix)
+        self._write(index, [f"- {_name_field(mark['name'])}: {rest}".rstrip()], prefix)
         self.convert_block(index + 1, stop, f"{prefix}  ", depth + 1)
         return stop, "list"
 
@@ -271,17 +260,14 @@ class _Converter:
             return
         if name in _CODE or (":" in name and not args and content):
             first = directive.arg_lines.start if directive.arg_lines else content.start
-            languages = {"doctest": "pycon", "testcode": "python", "math": "math", "console": "console"}
-            self.prose.write_code(
-                self.lines, first, content.stop, args.split(" ")[0] or languages.get(name, ""), prefix
-            )
+            self.prose.write_code(self.lines, first, content.stop, args.split(" ")[0], prefix)
         elif name in _LEAD_INS:
             self._convert_admonition(directive, prefix, depth)
         elif name in ("csv-table", "list-table"):
             self._convert_table_directive(directive, prefix)
         elif version := directive.options.get("version"):  # An entry of a changelog.
             self._convert_section(directive, directive.index + 1, version, prefix, depth)
-        elif name in _TRANSPARENT or not args or name.startswith("auto") or _is_style(name, args):
+        elif name in _TRANSPARENT or not args or name.startswith("auto") or (name == "class" and args.islower()):
             self.convert_block(content.start, content.stop, prefix, depth + 1)
         elif content or self._skip_blank(content.stop, len(self.lines)) not in self.titles:
             self._convert_object(directive, prefix, depth)  # Else it is an anchor of the title below.
@@ -465,11 +451,6 @@ def read_role(role: str, content: str) -> str:
         words = words[1:].rpartition(".")[2]
     words = re.sub(r"^(?:\.|_[a-z]+\.(?=\w))", "", words)  # A leading alias of a private module is not rendered.
     return to_code(f"{words}()" if name in ("func", "meth") and not words.endswith(")") else words)
-
-
-def _is_style(name: str, args: str) -> bool:
-    """Whether a ``class`` directive names a style, as docutils has it, and not a class, as Sphinx has it."""
-    return name == "class" and args.replace("-", "").replace(" ", "").isalnum() and args.islower()
 
 
 def _name_field(name: str) -> str:

@@ -25,16 +25,7 @@ _TURN = re.compile(
     r"(?:\s+(?P<words>.*))?$"
 )
 _INVISIBLE = "\u200e\u200f\ufeff"  # WhatsApp marks the direction of lines.
-
-
 _LOG_LEVELS = frozenset("trace debug info notice warn warning error critical fatal note todo fixme hint tip".split())
-_HEADER_FIELDS = frozenset(
-    """subject from to cc bcc date received content-type content-length reply-to message-id mime-version return-path
-    host user-agent accept server name version description author authors maintainer license summary homepage url
-    title type status package depends section priority architecture source keywords tags category categories
-    layout slug id key value path file size format language platform requires-dist requires-python classifier
-    metadata-version email phone address usage example default returns parameters args http https""".split()
-)
 _SPEAKER_ROLES = frozenset(
     "user assistant system human ai bot agent customer me you caller operator host guest q a".split()
 )
@@ -82,12 +73,11 @@ def _is_conversation(turns: Sequence[_TurnStart], line_count: int) -> bool:
     speakers = {turn.speaker for turn in turns}
     if len(turns) < _MIN_TURNS or len(speakers) < 2 or len(turns) < _MIN_TURN_SHARE * line_count:
         return False
-    lowered = {speaker.lower() for speaker in speakers}
-    if 2 * len(lowered & _LOG_LEVELS) >= len(lowered):
+    if 2 * sum(speaker.lower() in _LOG_LEVELS for speaker in speakers) >= len(speakers):
         return False
     if sum(bool(turn.date) for turn in turns) >= _MIN_TURN_SHARE * len(turns):
         return True
-    if len(turns) == len(speakers) or len(lowered & _HEADER_FIELDS) >= 2:
+    if len(turns) == len(speakers):
         return False
     name_count = sum(not speaker[0].islower() or speaker.lower() in _SPEAKER_ROLES for speaker in speakers)
     sentence_count = sum(len(turn.words.split()) >= 3 or turn.words.endswith((".", "!", "?", "…")) for turn in turns)

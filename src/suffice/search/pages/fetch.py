@@ -4,10 +4,10 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from suffice import __version__
@@ -18,6 +18,8 @@ from suffice.search.urls import shorten_url
 if TYPE_CHECKING:
     import httpx2
     from protego import Protego
+
+T = TypeVar("T")
 
 USER_AGENT = f"suffice/{__version__}"
 TIMEOUT_SECONDS = 12.0  # For one page, including redirects and robots.txt.
@@ -57,7 +59,7 @@ class Fetcher:
     async def __call__(self, url: str) -> FetchedPage:
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                return await self._fetch_with_redirects(url)
+                return await self._follow(url, self._read_page, is_page=True)
         except TimeoutError:
             raise PageError(f"{shorten_url(url)} took longer than {TIMEOUT_SECONDS:g} seconds") from None
 
@@ -69,13 +71,15 @@ class Fetcher:
         if client is not None:
             await client.aclose()
 
-    async def _fetch_with_redirects(self, url: str) -> FetchedPage:
+    async def _follow(self, url: str, read: Callable[["httpx2.Response"], Awaitable[T]], *, is_page: bool) -> T:
+        """Follow redirects and return what ``read`` makes of the last answer; a page must be allowed by robots.txt."""
         for _ in range(MAX_REDIRECTS + 1):
-            if not await self._is_allowed(str(guard.parse_url(url, self._allowed))):
+            checked = str(guard.parse_url(url, self._allowed))
+            if is_page and not await self._is_allowed(checked):
                 raise PageRefused(f"{shorten_url(url)} may not be read: the robots.txt of its site forbids it")
             async with self._open_response(url) as response:
                 if not response.has_redirect_location:
-                    return await self._read_page(response)
+                    return await read(response)
                 url = guard.resolve_redirect(response.url, response.headers["location"])
         raise PageError(f"{shorten_url(url)}: more than {MAX_REDIRECTS} redirects")
 
@@ -106,7 +110,7 @@ class Fetcher:
         from protego import Protego
 
         try:
-            status, text = await self._fetch_robots(f"{site}/robots.txt")
+            status, text = await self._follow(f"{site}/robots.txt", _read_robots, is_page=False)
         except PageRefused:
             raise
         except PageError as error:
@@ -114,17 +118,6 @@ class Fetcher:
         if status >= 500 or status == 429:
             raise PageError(f"the robots.txt of {site} cannot be read: HTTP {status}")
         return Protego.parse(text) if status == 200 else None
-
-    async def _fetch_robots(self, url: str) -> tuple[int, str]:
-        """Return the status and the text of a robots.txt, following redirects."""
-        for _ in range(MAX_REDIRECTS + 1):
-            guard.parse_url(url, self._allowed)
-            async with self._open_response(url) as response:
-                if not response.has_redirect_location:
-                    body = await _read_bounded(response, MAX_ROBOTS_BYTES, truncate=True)
-                    return response.status_code, body.decode("utf-8", "replace")
-                url = guard.resolve_redirect(response.url, response.headers["location"])
-        return 404, ""
 
     @asynccontextmanager
     async def _open_response(self, url: str) -> "AsyncIterator[httpx2.Response]":
@@ -156,6 +149,12 @@ class Fetcher:
                 timeout=TIMEOUT_SECONDS,
             )
         return self._http_client
+
+
+async def _read_robots(response: "httpx2.Response") -> tuple[int, str]:
+    """Return the status and the text of a robots.txt."""
+    body = await _read_bounded(response, MAX_ROBOTS_BYTES, truncate=True)
+    return response.status_code, body.decode("utf-8", "replace")
 
 
 async def _read_bounded(response: "httpx2.Response", max_bytes: int, *, truncate: bool = False) -> bytes:
