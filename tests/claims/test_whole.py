@@ -22,7 +22,9 @@ def check(statements, *answers, max_tokens=8_000, passages=PASSAGES, others=(), 
         prompts.append(prompt)
         return CheckDraftResponse(tuple(answers))
 
-    return asyncio.run(check_draft(statements, passages, ask, max_tokens, dict(others), "", dict(beside))), prompts
+    return asyncio.run(
+        check_draft(statements, {**passages, **dict(others)}, ask, max_tokens, "", dict(beside))
+    ), prompts
 
 
 def test_a_stated_sentence_is_supported_by_the_exact_words():
