@@ -68,6 +68,16 @@ def test_joined_facts_may_state_a_figure_that_follows_in_one_step():
 
 
 @pytest.mark.parametrize(
+    ("price", "support"), [("19.20", "supported"), ("499.20", "supported"), ("20.19", "unsupported")]
+)
+def test_joined_facts_may_state_a_share_in_percent(price, support):
+    fee = {"[1]": make_passage("1", "The fee is 480 EUR. It may be raised by at most 4 %.", "Fee")}
+    statement = Statement(f"With a fee of 480 EUR and 4 % that makes {price} EUR.", ("[1]",))
+    [verdict], _ = check([statement], CheckedStatement(1, "joined", "[1]", "The fee is 480 EUR."), passages=fee)
+    assert verdict.support == support
+
+
+@pytest.mark.parametrize(
     ("role", "words", "support"),
     [
         ("conclusion", "Bread is sold at Velburg on market days.", "supported"),
