@@ -236,7 +236,7 @@ def judge_whole(data: Path, model_name: str) -> list[tuple[Case, str]]:
         for (run, _), cases in drafts.items():
             cases.sort(key=lambda case: hashlib.md5(case.text.encode()).digest())
             passages = {passage.id: passage for case in cases for passage in case.cited}
-            verdicts = await check_draft(cases, passages, ask, 60_000, evidence[run])
+            verdicts = await check_draft(cases, {**evidence[run], **passages}, ask, 60_000)
             judged += [
                 (case, verdict.support if verdict else "unknown") for case, verdict in zip(cases, verdicts, strict=True)
             ]

@@ -173,6 +173,15 @@ def test_a_doubtful_sentence_goes_back_to_the_writer_once():
     assert checked.removed == ()
 
 
+def test_a_sentence_that_another_source_states_gets_its_citation_without_the_writer():
+    async def mend(doubtful, draft):
+        raise AssertionError("nothing is doubtful")
+
+    text, checked, _ = verify(BUILT.replace("[1]", "[4]"), mend=mend)
+    assert "[1]" in text
+    assert checked.removed == ()
+
+
 def test_a_mended_sentence_that_is_still_unsupported_is_removed():
     async def mend(doubtful, draft):
         return {verdict.claim: (build_statement("Cows sing in Bern [4]."),) for verdict in doubtful}
@@ -217,7 +226,7 @@ def test_a_run_checks_the_draft_in_one_call_and_hands_doubts_back():
 
 
 def test_the_writer_mends_a_sentence_with_the_answer_around_it_and_sees_more_than_it_cites():
-    text = "The bridge is in Graz [1]. It was built by them in 1890 [1].\n\nPigs fly over it [1]."
+    text = "The bridge is in Graz [1]. It was built by them in 1890 [1].\n\nPigs fly over the Mur [1]."
     script = model(reflects=[ENOUGH], drafts=[SynthesisResponse(text)])
     doubts = (CheckedStatement(1, "stated", "[1]"), CheckedStatement(2, "contradicted", "[1]", "in 1887"))
     script._script |= {"check_draft": [CheckDraftResponse((*doubts, CheckedStatement(3, "not_supported")))]}

@@ -22,7 +22,9 @@ def check(statements, *answers, max_tokens=8_000, passages=PASSAGES, others=(), 
         prompts.append(prompt)
         return CheckDraftResponse(tuple(answers))
 
-    return asyncio.run(check_draft(statements, passages, ask, max_tokens, dict(others), "", dict(beside))), prompts
+    return asyncio.run(
+        check_draft(statements, {**passages, **dict(others)}, ask, max_tokens, "", dict(beside))
+    ), prompts
 
 
 def test_a_stated_sentence_is_supported_by_the_exact_words():
@@ -63,6 +65,16 @@ def test_joined_facts_may_state_a_figure_that_follows_in_one_step():
             CheckedStatement(1, "joined", "[2]", "It costs 4 euros."),
         )
         assert verdict.support == support
+
+
+@pytest.mark.parametrize(
+    ("price", "support"), [("19.20", "supported"), ("499.20", "supported"), ("20.19", "unsupported")]
+)
+def test_joined_facts_may_state_a_share_in_percent(price, support):
+    fee = {"[1]": make_passage("1", "The fee is 480 EUR. It may be raised by at most 4 %.", "Fee")}
+    statement = Statement(f"With a fee of 480 EUR and 4 % that makes {price} EUR.", ("[1]",))
+    [verdict], _ = check([statement], CheckedStatement(1, "joined", "[1]", "The fee is 480 EUR."), passages=fee)
+    assert verdict.support == support
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,16 @@ def test_a_long_text_is_revised_in_one_call_and_may_stay_as_long():
     assert prompt.max_tokens > estimate_tokens(prompt.text.text) > 8_192
 
 
+def test_the_reviser_sees_what_the_text_cites_and_what_is_near_to_the_issues():
+    model = ScriptedModel({"revise": [SynthesisResponse("whole [1]")]})
+    run = RunState("Explain the mill", model, TrajectoryMemory, run_id="r")
+    for number, text in enumerate(("It is blue.", "Pigs fly.", "Its wheels turn."), 1):
+        run.evidence.add(make_passage(f"p{number}", text))
+    asyncio.run(revise_draft(run, Draft(parse_parts("It is blue [1].")), ("depth, “One”: say how the wheels turn",)))
+    [prompt] = model.prompts
+    assert [note.handles for note in prompt.notes] == [("[1]",), ("[3]",)]
+
+
 def test_without_a_revision_the_result_is_none():
     assert revise([ModelError("dizzy")])[0] is None
     assert revise([SynthesisResponse(" ")], "short")[0] is None

@@ -98,7 +98,7 @@ def find_missing_figure(
 ) -> MissingFigure | None:
     """Return the first figure of a claim that is in none of the sources; ``None`` when all are there.
 
-    With ``may_compute`` a sum, difference, product, ratio or change of two figures of the claim or of ``near`` is there too;
+    With ``may_compute`` a sum, difference, product, ratio, change or share of two figures of the claim or of ``near`` is too;
     with ``may_count`` a bare number word is, which may count what the claim itself lists ("two other costs: …").
 
     >>> find_missing_figure("It costs 60 %.", ["In 2021 it cost 40 % more."], near="In 2021 it cost 40 % more.")
@@ -126,6 +126,8 @@ def _is_computed(figure: Figure, terms: Sequence[Figure]) -> bool:
     values = {term.value for term in terms}
     pairs = [(a, b) for a in values for b in values if a != b]
     exact = [value for a, b in pairs for value in (a + b, a - b, a * b)]
+    shares = [term.value / 100 for term in terms if term.kind == "%"]
+    exact += [value * part for value in values for share in shares for part in (share, 1 + share, 1 - share)]
     ratios = [value for a, b in pairs if b for value in (a / b, 100 * a / b, 100 * (a / b - 1))]
     target = abs(figure.value)
     margin = max(figure.above, 1e-9 * target)

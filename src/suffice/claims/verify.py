@@ -103,7 +103,7 @@ class ClaimVerifier:
             lacking = [one for one, verdict in verdicts.items() if _lacks_support(verdict)]
             verdicts |= await self._judge(lacking, draft)
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
-        doubtful = [verdict for verdict in verdicts.values() if not _is_acceptable(verdict)]
+        doubtful = [one for one in verdicts.values() if not _is_acceptable(one) and one.uncited_support is None]
         if doubtful and self.mend is not None and not self._is_offline:
             mended = await self.mend(doubtful, draft)
             new = draft.replace_statements(lambda one: mended.get(one, (one,)))

@@ -9,7 +9,7 @@ facts may compute it in one step, and a conclusion may have figures of its own.
 
 import asyncio
 import heapq
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -28,7 +28,8 @@ from suffice.types import Note, Passage, Reason
 MAX_STATEMENTS = 80  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
-_NEAREST = 3  # Passages that are shown for a statement whose own sources lack some of its words.
+_NEAREST = 3  # Passages that are shown for a statement because they have words of it that its own sources lack,
+_NEARLY = 0.75  # and this share of the words that its best source has.
 _TRUE_ROLES = ("stated", "joined")
 
 AskDraft = Callable[[CheckDraft], Awaitable[CheckDraftResponse | None]]
@@ -39,18 +40,17 @@ async def check_draft(
     passages: Mapping[str, Passage],
     ask: AskDraft,
     max_tokens: int,
-    others: Mapping[str, Passage] = MappingProxyType({}),
     text: str = "",
     beside: Mapping[object, Sequence[str]] = MappingProxyType({}),
 ) -> list[ClaimVerdict | None]:
     """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
 
-    ``passages`` are those that the statements and their paragraphs cite, by handle; the nearest of ``others`` are shown too,
-    because a comparison or an absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is
-    split. ``text`` is the draft, if the statements are only a few of it; ``beside`` is what the paragraph of each cites.
+    Of ``passages``, by handle, those are shown that the statements cite, and the nearest to others, because a comparison or an
+    absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is split. ``text`` is the draft, if
+    the statements are only a few of it; ``beside`` is what the paragraph of each cites.
     """
     groups = [
-        group._replace(passages=add_nearest(statements[group.first : group.end], group.passages, others, max_tokens))
+        group._replace(passages=add_nearest(statements[group.first : group.end], group.passages, passages, max_tokens))
         for group in _split_by_size(0, statements, passages, max_tokens, beside)
     ]
     answers = await asyncio.gather(*(ask(_build_prompt(statements, group, text)) for group in groups))
@@ -80,7 +80,7 @@ def _split_by_size(
     beside: Mapping[object, Sequence[str]],
 ) -> list[_Group]:
     """Return groups whose prompts are short enough, by halving. A single statement with its passages may be longer."""
-    handles = dict.fromkeys(handle for one in statements for handle in (*one.handles, *beside.get(one, ())))
+    handles = dict.fromkeys(handle for one in statements for handle in one.handles or beside.get(one, ()))
     cited = {handle: passages[handle] for handle in handles if handle in passages}
     fits = _count_tokens(statements, cited) <= max_tokens and len(statements) <= MAX_STATEMENTS
     if fits or len(statements) == 1:
@@ -91,24 +91,32 @@ def _split_by_size(
 
 
 def add_nearest(
-    statements: Sequence[Checkable], cited: Mapping[str, Passage], others: Mapping[str, Passage], max_tokens: int
+    statements: Sequence[Checkable],
+    handles: Iterable[str],
+    passages: Mapping[str, Passage],
+    max_tokens: int,
+    count: int = _NEAREST,
 ) -> dict[str, Passage]:
-    """Return the cited passages, then the others that are nearest to statements whose own sources lack their words."""
+    """Return the passages with these handles, then the nearest of those with words that a statement's own sources lack."""
+    cited = {handle: passages[handle] for handle in handles if handle in passages}
     left = max_tokens - _count_tokens(statements, cited)
-    stems = {handle: content_stems(f"{one.title} {one.text}") for handle, one in {**others, **cited}.items()}
+    stems = {handle: content_stems(f"{one.title} {one.text}") for handle, one in passages.items()}
     shared: dict[str, int] = {}
     for statement in statements:
         words = content_stems(strip_claim_markup(statement.text))
-        if words.difference(*(stems.get(handle, ()) for handle in statement.handles)):
-            near = heapq.nlargest(_NEAREST, stems, key=lambda handle: len(words & stems[handle]))
-            shared |= {handle: max(shared.get(handle, 0), len(words & stems[handle])) for handle in near}
+        own = [stems[handle] for handle in statement.handles if handle in stems]
+        enough = _NEARLY * max((len(words & held) for held in own), default=0)
+        lacking = words.difference(*own)
+        near = {handle: len(words & held) for handle, held in stems.items() if lacking & held}
+        nearest = (handle for handle in heapq.nlargest(count, near, key=near.__getitem__) if near[handle] >= enough)
+        shared |= {handle: max(shared.get(handle, 0), near[handle]) for handle in nearest}
     chosen: set[str] = set()
     for handle in sorted((one for one in shared if one not in cited), key=lambda handle: -shared[handle]):
-        left -= _count_passages({handle: others[handle]})
+        left -= _count_passages({handle: passages[handle]})
         if left < 0:
             break
         chosen.add(handle)
-    return {**cited, **{handle: passage for handle, passage in others.items() if handle in chosen}}
+    return {**cited, **{handle: one for handle, one in passages.items() if handle in chosen}}
 
 
 def _count_tokens(statements: Sequence[Checkable], passages: Mapping[str, Passage]) -> int:
@@ -126,9 +134,7 @@ def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str) -> 
         )
         for number, statement in enumerate(statements[group.first : group.end], 1)
     )
-    notes = tuple(
-        Note(passage.text, (handle,), passage.title, passage.kind) for handle, passage in group.passages.items()
-    )
+    notes = tuple(Note(one.text, (handle,), one.title, one.kind) for handle, one in group.passages.items())
     draft = (Note(text, ()),) if text else ()
     return CheckDraft(numbered, notes, draft, 200 + _TOKENS_OF_ANSWER * len(numbered))
 

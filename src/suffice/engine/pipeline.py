@@ -36,7 +36,7 @@ from suffice.prompts.judging import CheckDraft
 from suffice.prompts.writing import SelfTest
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
-from suffice.report.draft import find_shown, quote_evidence, render_with_lists, write_draft
+from suffice.report.draft import quote_evidence, render_with_lists, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import RankedScope, Reader, ScopeSearch, Search
@@ -382,13 +382,11 @@ class _Stages:
         run = self.run
         if self.config.profile.style == "sentence" or run.budget.is_spent():
             return [None] * len(statements)
-        beside = draft.handles_beside
-        handles = dict.fromkeys(handle for one in statements for handle in (*one.handles, *beside.get(one, ())))
-        passages = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
         run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
         max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
         text = render_with_lists(run, draft.narrow(statements)) if len(statements) < len(set(draft.written)) else ""
-        return await check_draft(statements, passages, run.try_ask, max_tokens, find_shown(run), text, beside)
+        passages, beside = run.evidence.by_handle, draft.handles_beside
+        return await check_draft(statements, passages, run.try_ask, max_tokens, text, beside)
 
     async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:
         """Let a model that writes prose mend what the check doubts."""

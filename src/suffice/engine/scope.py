@@ -24,6 +24,7 @@ MAX_PASSAGES = 2_000  # More do not fit the context of any model.
 _CONTEXT_SHARE = 0.5  # The other half is for the answer and its check.
 _NOTE_TOKENS = 12  # Tokens for the markup around a passage in the prompt.
 _RUN_WORDS = 5  # Words in a row by which a passage is compared with other files; one other figure makes it new.
+_TRUTH_WORDS = {"yes": "true", "no": "false"}  # So reads a sheet, of which the copy as CSV has the words of a program.
 
 _MAX_LISTED = 300  # Files that the planner is told of.
 _OPENED_SHARE = 0.125  # Of the context, for one document; three leave room for what is searched.
@@ -119,6 +120,7 @@ def _cut_copied(passage: Passage, seen: Container[tuple[str, ...]]) -> Passage |
 
 
 def _list_runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    words = [_TRUTH_WORDS.get(word, word) for word in words]
     return zip(*(words[n:] for n in range(_RUN_WORDS)), strict=False)
 
 

@@ -34,6 +34,10 @@ class Evidence:
             return None
         return self._passages[int(number) - 1]
 
+    @property
+    def by_handle(self) -> dict[str, Passage]:
+        return {f"[{number}]": passage for number, passage in enumerate(self._passages, 1)}
+
     def resolve_citation(self, citation: str) -> str | None:
         """Return the handle of a citation: a handle itself, or the anchor of a typed source, which is its passage's id."""
         return citation if self.find_passage(citation) is not None else self._handles.get(citation.strip("[]"))

@@ -168,15 +168,13 @@ class Revise(WritingPrompt):
     role = "revise"
     temperature = 0.1
     omits_empty = True
-    truncation_order = (("issues", "last"), ("notes", "first"))
+    truncation_order = (("issues", "last"), ("notes", "last"))
 
     task: str
     instruction: str
     issues: tuple[str, ...]
     text: Note
     notes: tuple[Note, ...]
-    lists: str = ""
-    """The headings of lists that may follow the answer."""
     max_tokens: int = 2500
 
 

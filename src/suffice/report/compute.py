@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from suffice.prompts.writing import Compute
 from suffice.report.computed_lines import keep_computed_lines, list_constants
-from suffice.report.draft import select_writer_notes
+from suffice.report.draft import drop_repeated_titles, select_writer_notes
 from suffice.state.run import RunState
 from suffice.text.markdown import unwrap_fence
 from suffice.text.sentences import quotable_spans
@@ -42,6 +42,7 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
             break
         notes = select_writer_notes(run)
         shown = () if correction else tuple(filter(None, map(_keep_figures, notes)))
+        shown = drop_repeated_titles(shown) if run.is_strong else shown
         answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), correction, shown))
         code = "" if answer is None else _strip_fence(answer.code)
         if answer is None or not code:

@@ -117,7 +117,10 @@ async def quote_evidence(run: RunState) -> Draft:
         is_answered = bool(quoted.parts) and not survey.is_empty
         return replace(quoted, parts=(*quoted.parts, *survey.parts), aspects=survey.aspects) if is_answered else quoted
     if len(run.outline.topics) > 1 and not choose_instruction(run).count:
-        sections = [await _quote(run, f"{topic}: {run.question}", passages) for topic, passages in _assign(run)]
+        assigned = _assign_notes(run, tuple(map(run.evidence.make_note, run.evidence)))
+        near = ([run.evidence.by_handle[note.handles[0]] for note in own] for own in assigned)
+        topics = zip(run.outline.topics, near, strict=True)
+        sections = [await _quote(run, f"{topic}: {run.question}", passages) for topic, passages in topics]
         written = [(topic, own) for topic, own in zip(run.outline.topics, sections, strict=True) if own.parts]
         if written:
             seen: set[Part] = set()
@@ -190,16 +193,6 @@ def drop_snippets(passages: Sequence[Passage]) -> list[Passage]:
     ]
 
 
-def _assign(run: RunState) -> list[tuple[str, list[Passage]]]:
-    """Return each topic of the outline with the passages nearest to it."""
-    passages = list(run.evidence)
-    notes = tuple(Note(passage.text, (), passage.title, passage.kind) for passage in passages)
-    return [
-        (topic, [passages[i] for i in run.outline.select_notes(number, notes, NOTES_PER_SECTION)])
-        for number, topic in enumerate(run.outline.topics)
-    ]
-
-
 async def draft_sentence(run: RunState) -> Draft:
     """Return one sentence of the model and, below it, the quotations: the answer holds no less than without the model."""
     opening = "The answer begins with Yes or No." if is_yes_no_question(run.question) else ""
@@ -267,12 +260,6 @@ def _write_fact(fact: Note) -> str:
     return " ".join(["-", fact.text.strip(), *(handle for handle in fact.handles if handle not in fact.text)])
 
 
-def find_shown(run: RunState) -> dict[str, Passage]:
-    """Return the passages that the writer is shown, by handle."""
-    handles = (handle for note in select_writer_notes(run) for handle in note.handles)
-    return {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
-
-
 def _order_by_document(passages: Sequence[Passage]) -> list[Passage]:
     """Return the passages of each document together and in reading order, the documents as they were found."""
     documents: dict[str, list[Passage]] = {}
@@ -283,6 +270,17 @@ def _order_by_document(passages: Sequence[Passage]) -> list[Passage]:
         for own in documents.values()
         for passage in sorted(own, key=lambda one: (one.place.page or 0, (one.place.lines or (0, 0))[0]))
     ]
+
+
+def drop_repeated_titles(notes: Sequence[Note]) -> tuple[Note, ...]:
+    """Return the notes without what their titles repeat: the title of the document, or a heading of the text."""
+    documents = [(note.place and note.place.path, note.title.split(" > ")[0]) for note in notes]
+    short: list[Note] = []
+    for note, document, before in zip(notes, documents, (None, *documents), strict=False):
+        headings = note.title.split(" > ")[document == before :]
+        title = " > ".join(one for one in headings if f"# {one}\n" not in f"{note.text}\n")
+        short.append(replace(note, title=title))
+    return tuple(short)
 
 
 def limit_output(run: RunState) -> int:
@@ -409,6 +407,7 @@ def name_lists(run: RunState) -> str:
 
 async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:
     """Draft the answer in one call. If a list is too short, ask once more and take the longer list."""
+    prompt = replace(prompt, notes=drop_repeated_titles(prompt.notes)) if run.is_strong else prompt
     first = read_response(run, await run.ask(prompt))
     count = count_list_sections(first.parts)
     if count >= prompt.count or not first.parts or not is_language_model(run.model):

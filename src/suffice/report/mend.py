@@ -8,7 +8,7 @@ from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.whole import add_nearest
 from suffice.prompts.writing import Mend
-from suffice.report.draft import check_citations, find_shown, render_with_lists
+from suffice.report.draft import check_citations, render_with_lists
 from suffice.state.run import RunState
 from suffice.text.parts import build_statement, split_statements
 from suffice.types import Note
@@ -35,12 +35,10 @@ async def mend_statements(
         doubts.append(f"{number}. {verdict.claim.text}\n   Doubted: {describe_reason(verdict.reason)}{note}.{said}")
         handles.update(dict.fromkeys((*verdict.claim.handles, *beside.get(verdict.claim, ()))))
         handles.update({run.evidence.get_handle(quote.passage): None} if quote is not None else {})
-    cited = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
     answer_tokens = 200 + _TOKENS_OF_ANSWER * len(doubts)
-    shown = add_nearest(
-        [verdict.claim for verdict in doubtful], cited, find_shown(run), run.compute_prompt_budget(answer_tokens)[0]
-    )
-    sources = tuple(Note(one.text, (handle,), one.title, one.kind) for handle, one in shown.items())
+    claims = [Statement(verdict.plain_text) for verdict in doubtful]  # Their own sources may not be the right ones.
+    shown = add_nearest(claims, handles, run.evidence.by_handle, run.compute_prompt_budget(answer_tokens)[0])
+    sources = tuple(map(run.evidence.make_note, shown.values()))
     text = Note(_number_doubtful(run, doubtful, draft), ())
     answer = await run.try_ask(Mend(run.task, tuple(doubts), text, sources, answer_tokens))
     texts = {} if answer is None else {one.number: one.text for one in answer.sentences}

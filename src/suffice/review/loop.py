@@ -158,11 +158,11 @@ class ReviewLoop:
         return ReviewRound(number, scores, composite, composite >= rules.pass_mark, issues)
 
     def _list_cited_sources(self, draft: Draft) -> tuple[str, ...]:
-        """Return the titles that the draft cites, one line each, with the handles of their passages."""
+        """Return the titles of the documents that the draft cites, one line each, with the handles of their passages."""
         titles: dict[str, list[str]] = {}
         for handle in dict.fromkeys(handle for statement in draft.written for handle in statement.handles):
             if (passage := self._run.evidence.find_passage(handle)) is not None:
-                titles.setdefault(passage.title, []).append(handle)
+                titles.setdefault(passage.title.split(" > ")[0], []).append(handle)
         return tuple(f"{' '.join(handles)} {title}" for title, handles in titles.items())
 
     async def _ask_reader(self, prompt: Evaluate) -> Evaluation | None:

@@ -1,29 +1,23 @@
 """Revise a draft so that the reviewer's issues are resolved.
 
-The whole draft goes back at once: in sections, all the evidence would be shown again for each. This module does not know about
-scores. Its result still has to pass the claim check.
+The whole draft goes back at once, with the passages that it cites and the nearest to each issue: the rest stays as it is. This
+module does not know about scores. Its result still has to pass the claim check.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from suffice.answers import Draft, SectionHeading
+from suffice.answers import Draft, SectionHeading, Statement
+from suffice.claims.whole import add_nearest
 from suffice.prompts.writing import Revise
-from suffice.report.draft import (
-    choose_instruction,
-    get_lists,
-    limit_output,
-    name_lists,
-    read_response,
-    render_with_lists,
-    select_writer_notes,
-)
+from suffice.report.draft import choose_instruction, get_lists, limit_output, read_response, render_with_lists
 from suffice.state.run import RunState
 from suffice.text.sections import ReportSection
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note
 
 _ROOM = 300  # Tokens that a revision may have more than the draft, if that is longer than usual.
+_NEAREST = 8  # Passages that are shown for an issue, besides the cited ones.
 
 
 def list_sections(draft: Draft) -> tuple[str, ...]:
@@ -35,17 +29,13 @@ def list_sections(draft: Draft) -> tuple[str, ...]:
 async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Draft | None:
     """Return the revised draft, which may be as long as the draft; ``None`` if the model wrote nothing."""
     text = render_with_lists(run, draft)
-    answer = await run.try_ask(
-        Revise(
-            run.task,
-            choose_instruction(run).text,
-            tuple(issues),
-            Note(text, ()),
-            select_writer_notes(run),
-            name_lists(run),
-            max(limit_output(run), estimate_tokens(text) + _ROOM),
-        )
-    )
+    answer_tokens = max(limit_output(run), estimate_tokens(text) + _ROOM)
+    cited = dict.fromkeys(handle for one in draft.written for handle in one.handles)
+    max_tokens = run.compute_prompt_budget(answer_tokens)[0] - estimate_tokens(text)
+    near = add_nearest([Statement(issue) for issue in issues], cited, run.evidence.by_handle, max_tokens, _NEAREST)
+    notes = tuple(map(run.evidence.make_note, near.values()))
+    how = choose_instruction(run).text
+    answer = await run.try_ask(Revise(run.task, how, tuple(issues), Note(text, ()), notes, answer_tokens))
     if answer is None or not answer.answer.strip():
         return None
     revised = read_response(run, answer)
