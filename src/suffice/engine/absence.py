@@ -19,7 +19,7 @@ from suffice.types import Absence, Passage, Query
 NEAREST, SAMPLED = 40, 80
 MAX_LISTED = 20_000
 MIN_PROBABILITY = 0.5  # From it on the reader holds that a passage answers.
-FOUND, SHOWN = 31, 106  # Passages with the answer to a question in other words that it recognised, and all of them.
+FOUND, SHOWN = 44, 106  # Passages with the answer to a question in other words that it recognised, and all of them.
 
 
 async def estimate_absence(run: RunState, documents: ScopeSearch, search: Search) -> Absence | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Source = Note | Passage
 """What is read: both have a text and a title."""
 PASSAGE_FEATURES = ("rank", "words", "cosine", "reader")
-_MAX_READ = 8  # Passages for the reader.
+_MAX_READ = 12  # Passages for the reader.
 _LOGIT_MARGIN = 0.001  # A probability is never surer than this.
 
 
