@@ -4,8 +4,8 @@
     python training/reader/train.py --size small --start build/gpu/start --data build/gpu/data --teacher build/large --out build/small --minutes 8
 
 Everything follows the clock: whatever the speed, the rate comes down to its end and the weights are written inside ``--minutes``.
-The head *answerable* is trained to rank too: the passage that answers before those that do not. The small reader learns answers
-over documentation from its teacher, claims and other answers from the weights that it starts from.
+The head *answerable* is trained to rank too: the passage that answers before those that do not. The small reader learns claims and
+answers over documentation from its teacher, other answers from the weights that it starts from.
 What is saved is a running mean of the weights, as float16, in pieces of 15 MiB; of the large one also as int8.
 """
 
@@ -31,7 +31,7 @@ WEIGHTS = (
     )
     | dict.fromkeys("summedits check_covid citation_integrity clinifact clapnq quotesum factcg_cg2c_doc".split(), 2.0)
     | dict.fromkeys("hotpotqa musique docs_asked docs_default".split(), 8.0)
-    | {"docs_entry": 6.0, "docs_heading": 3.0, "docs_stated": 3.0, "docs_docstring": 1.5, "paws": 1.5, "re_docred": 0.6}
+    | {"docs_entry": 6.0, "docs_heading": 3.0, "docs_stated": 3.0, "docs_docstring": 1.5, "paws": 3.0, "re_docred": 0.6}
     | {
         "made_role": 0.9,
         "made_scope": 0.7,
@@ -45,7 +45,7 @@ WEIGHTS = (
     | {"docs_written": 30.0, "docs_absent": 6.0}
 )
 WRITTEN_QUESTIONS = ("docs_written", "docs_absent")
-WRITTEN = 10.0  # Claims that were written for the reader (``written_…``).
+WRITTEN = 3.0  # Claims that were written for the reader (``written_…``).
 KEPT = 0.3  # Of the labels beside the teacher's word.
 
 
@@ -279,10 +279,12 @@ def main() -> None:
         taught = None
         if teacher is not None:
             with torch.no_grad():
-                answers, docs = read(teacher, batch, device)[1:], is_docs[batch["source"]]
-                claims, *before = read(start, batch, device)
-                chosen = (docs, docs[:, None, None])
-                taught = claims, *(torch.where(at, a.float(), b.float()) for at, a, b in zip(chosen, answers, before, strict=True))  # fmt: skip
+                taught = read(teacher, batch, device)
+                if given.questions:
+                    docs = is_docs[batch["source"]]
+                    answers, before = taught[1:], read(start, batch, device)[1:]
+                    chosen = (docs, docs[:, None, None])
+                    taught = taught[0], *(torch.where(at, a.float(), b.float()) for at, a, b in zip(chosen, answers, before, strict=True))  # fmt: skip
         parts = losses(read(model, batch, device), batch, taught)
         optimizer.zero_grad(set_to_none=True)
         (parts * importance).sum().backward()
