@@ -252,8 +252,6 @@ def add_made(found: Collection, texts: list[tuple[str, str, str]], random: Rando
 
 def add_written(found: Collection, packages: Path) -> None:
     """What was written for the reader: claims of several kinds, and questions over documentation, some without an answer."""
-    for claim, passage, part, label, source in list(written.list_claims(list(found.numbers))):
-        found.claims.append([claim, found.passage(passage, part), label, source, "written"])
     for question, passage, part, answer, others in written.list_questions(packages):
         number, spans = found.passage(passage, part), written.find_spans(answer, passage)
         numbers = [other for other in (found.passage(text, part) for text in others) if found.parts[other] == part]
@@ -262,6 +260,8 @@ def add_written(found: Collection, packages: Path) -> None:
         elif not answer:
             for other in (number, *numbers[:3]):
                 found.questions.append([question, other, [], "docs_absent", "altered", []])
+    for claim, passage, part, label, source in list(written.list_claims(list(found.numbers))):
+        found.claims.append([claim, found.passage(passage, part), label, source, "written"])
 
 
 def sources(data: Path) -> Iterator[tuple[str, list[dict]]]:

@@ -1,7 +1,7 @@
 """Examples that were written for the reader: ``written_claims.jsonl.gz`` and ``written_questions.jsonl.gz``.
 
-The passages of some claims and of all questions are named by the SHA-256 of their text; they are found again among the claims
-of ``prepare.py`` and in the documentation of packages, as the product reads and cuts it: of source distributions, and of the
+The passages of most claims and of all questions are named by the SHA-256 of their text; they are found again among the claims
+and questions of ``prepare.py`` and in the documentation of packages, as the product reads and cuts it: of source distributions, and of the
 folders that ``bench/sets/fetch.py`` makes of ``corpora.json``.
 """
 
@@ -37,7 +37,7 @@ def read_rows(name: str) -> list[dict]:
 
 
 def list_claims(known: list[str]) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield claim, passage, part, label and source; ``known`` are the passages of other claims."""
+    """Yield claim, passage, part, label and source; ``known`` are the passages of other claims and of questions."""
     texts = {digest(text): text for text in known}
     for row in read_rows("written_claims.jsonl.gz"):
         text = row.get("text") or texts.get(row["sha256"])
