@@ -52,7 +52,9 @@ class Replay:
         schema = request.get("response_format")
         role = _find_role(text, schema)
         if role == "self_test":  # Once for each model, so it is no part of the run.
-            return "The builder died in 1874 in Vienna [2] [3]. Petr Kolbe built the mill at Lidice, which burned down in 1871 [2]."
+            return (
+                "The builder died in 1874 in Vienna [2] [3]. Petr Kolbe built the mill, which burned down in 1871 [2]."
+            )
         self.tokens.setdefault(role, []).append(len(text + (json.dumps(schema) if schema else "")) // 4)
         self.prompts.append((role, text))
         if role == "draft":

@@ -153,7 +153,9 @@ def test_of_many_figures_a_strong_model_sees_what_was_computed_and_those_near_to
     run.is_strong, run.scope_languages = True, languages
     run.current_plan = PlanResponse((), notes="For the masons, with wages.", calculates=True)
     for number in range(300):
-        run.evidence.add(make_passage(f"o{number}", f"In {number} a baker sold {number} loaves of rye and of wheat bread."))
+        run.evidence.add(
+            make_passage(f"o{number}", f"In {number} a baker sold {number} loaves of rye and of wheat bread.")
+        )
     run.evidence.add(make_passage("p1", TEXT, "Bridges"))
     run.evidence.add(make_passage("p2", "Masons had wages of 12 crowns.", "Wages"))
     asyncio.run(run_computation(run, 3))

@@ -1,7 +1,7 @@
 """Revise a draft so that the reviewer's issues are resolved.
 
-The whole draft goes back at once, with what the sentences cite that a reviewer named, and the passages nearest to the issues: the
-rest was checked and stays as it is. This module does not know about scores. Its result still has to pass the claim check.
+The whole draft goes back at once, with what the sentences cite that a reviewer named, and the passages nearest to the issues:
+the rest was checked and stays as it is. This module does not know about scores. Its result still has to pass the claim check.
 """
 
 from collections.abc import Sequence
