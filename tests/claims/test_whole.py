@@ -129,7 +129,7 @@ def test_a_comparison_is_checked_against_what_it_does_not_cite_too():
     [verdict], [prompt] = check([highest], answer, passages=cited, others={"[99]": BREAD, **rows})
     assert verdict.support == "supported"
     shown = [note.handles[0] for note in prompt.sources]
-    assert shown[:2] == ["[1]", "[2]"], "cited first, then the nearest others"
+    assert shown[:2] == ["[1]", "[2]"], "the cited and the nearest others"
     assert len(shown) < 5
     assert "[99]" not in shown
     _, [prompt] = check([highest], max_tokens=1, passages=cited, others=rows)

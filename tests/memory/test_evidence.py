@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.memory.evidence import Evidence
+from suffice.memory.evidence import Evidence, drop_repeated_columns, drop_repeated_titles
 from suffice.testing import make_passage
+from suffice.types import Note, Place
 
 
 @settings(deadline=None, max_examples=100)
@@ -28,3 +29,29 @@ def test_an_unknown_handle_finds_nothing(handle):
     evidence.add(make_passage("a", "one"))
     evidence.add(make_passage("b", "two"))
     assert evidence.find_passage(handle) is None
+
+
+def test_a_title_is_shown_once_for_each_document_and_never_beside_the_same_heading():
+    notes = (
+        Note("# Mill\n\n## Wheels\n\nNine.", ("[1]",), "Mill > Wheels", place=Place("mill.md")),
+        Note("## Bread\n\nRye.", ("[2]",), "Mill > Bread", place=Place("mill.md")),
+        Note("4 euros.", ("[3]",), "Mill > Price", place=Place("mill.md")),
+        Note("5 euros.", ("[4]",), "Mill > Price", place=Place("other.md")),
+        Note("6 euros.", ("[5]",), "Mill > Price", place=Place("other.md")),
+    )
+    assert [note.title for note in drop_repeated_titles(notes)] == ["", "", "Price", "Mill > Price", "Price"]
+
+
+def test_a_message_says_once_who_wrote_it_and_when():
+    title = "Re: Flour (ann@mill.org, 2024-07-15 10:00:00)"
+    written = Note("[2024-07-15 10:00:00] ann@mill.org: Hello,\n\nit is rye.", ("[1]",), title)
+    [short, whole] = drop_repeated_titles((written, Note("It is rye.", ("[2]",), title, place=Place("b"))))
+    assert (short.title, short.text, whole.title) == ("Re: Flour", written.text, title)
+
+
+def test_rows_name_their_columns_once_where_they_have_the_same():
+    rows = "Year: 2023 · Sacks: 7\nYear: 2024 · Sacks: 9\nYear: 2025\nHighest: 9 (2024) · Lowest: 7\nA: a · b"
+    short = drop_repeated_columns(Note(rows, ("[1]",), "flour.csv", "csv"))
+    assert short.text == "Year: 2023 · Sacks: 7\n2024 · 9\nYear: 2025\nHighest: 9 (2024) · Lowest: 7\nA: a · b"
+    prose = Note("Flour: rye.\n\nPrice: 4 euros.", ("[1]",))
+    assert drop_repeated_columns(prose) == prose

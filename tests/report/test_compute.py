@@ -143,3 +143,23 @@ def test_a_strong_model_is_asked_unless_its_plan_says_that_nothing_is_calculated
     run.evidence.add(make_passage("p1", TEXT, "Bridges"))
     asyncio.run(run_computation(run, 1))
     assert len(model.prompts) == asked
+
+
+@pytest.mark.parametrize("languages", ["", "English"])
+def test_of_many_figures_a_strong_model_sees_what_was_computed_and_those_near_to_task_and_plan(languages):
+    first = ComputeResponse("print(f'years between the bridges: {1903 - 1887}')", more=True)
+    model = ScriptedModel({"compute": [first, ComputeResponse("")]})
+    run = RunState(TASK, model, TrajectoryMemory, run_id="r")
+    run.is_strong, run.scope_languages = True, languages
+    run.current_plan = PlanResponse((), notes="For the masons, with wages.", calculates=True)
+    for number in range(300):
+        run.evidence.add(
+            make_passage(f"o{number}", f"In {number} a baker sold {number} loaves of rye and of wheat bread.")
+        )
+    run.evidence.add(make_passage("p1", TEXT, "Bridges"))
+    run.evidence.add(make_passage("p2", "Masons had wages of 12 crowns.", "Wages"))
+    asyncio.run(run_computation(run, 3))
+    shown = [[handle for note in prompt.notes for handle in note.handles] for prompt in model.prompts]
+    few = [["[301]", "[302]"], ["[301]", "[302]", "[303]"]]
+    everything = [f"[{number}]" for number in range(1, 304)]
+    assert shown == ([everything[:-1], everything] if languages else few)

@@ -19,7 +19,6 @@ from suffice.report.draft import (
     choose_instruction,
     count_list_sections,
     draft_answer,
-    drop_repeated_titles,
     get_task_type,
     limit_output,
     quote_evidence,
@@ -30,7 +29,7 @@ from suffice.state.outline import TopicOutline
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
 from suffice.text.parts import parse_parts, render_parts
-from suffice.types import Note, Place, Stop
+from suffice.types import Note, Stop
 
 NOTES = tuple(
     Note(f"{metal.title()} was mined near {place}.", (f"[{n}]",), metal.title())
@@ -70,17 +69,6 @@ def section(prompt):
         (f"{prompt.section} finding [1]",),
         open_questions=("how much?",),
     )
-
-
-def test_a_title_is_shown_once_for_each_document_and_never_beside_the_same_heading():
-    notes = (
-        Note("# Mill\n\n## Wheels\n\nNine.", ("[1]",), "Mill > Wheels", place=Place("mill.md")),
-        Note("## Bread\n\nRye.", ("[2]",), "Mill > Bread", place=Place("mill.md")),
-        Note("4 euros.", ("[3]",), "Mill > Price", place=Place("mill.md")),
-        Note("5 euros.", ("[4]",), "Mill > Price", place=Place("other.md")),
-        Note("6 euros.", ("[5]",), "Mill > Price", place=Place("other.md")),
-    )
-    assert [note.title for note in drop_repeated_titles(notes)] == ["", "", "Price", "Mill > Price", "Price"]
 
 
 def test_each_topic_gets_a_section_in_the_order_of_the_outline():

@@ -2,9 +2,12 @@
 
 import asyncio
 
+import pytest
+
 from suffice.answers import Draft, Statement
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
+from suffice.prompts.judging import EvaluationIssue
 from suffice.prompts.writing import SynthesisResponse
 from suffice.review.revise import list_sections, revise_draft
 from suffice.state.run import RunState
@@ -33,14 +36,25 @@ def test_a_long_text_is_revised_in_one_call_and_may_stay_as_long():
     assert prompt.max_tokens > estimate_tokens(prompt.text.text) > 8_192
 
 
-def test_the_reviser_sees_what_the_text_cites_and_what_is_near_to_the_issues():
+@pytest.mark.parametrize(
+    ("issue", "languages", "shown"),
+    [
+        (EvaluationIssue("depth", "One", "say how the wheels turn"), "", ["[3]"]),
+        (EvaluationIssue("grounded", "One", "who says so?", "It is blue [1]."), "", ["[1]"]),
+        (EvaluationIssue("structure", "One", "the wheels come too late"), "", ["[4]"]),
+        (EvaluationIssue("depth", "One", "es fehlt, wie es sich dreht"), "English", ["[1]", "[2]"]),
+    ],
+)
+def test_the_reviser_sees_what_is_near_to_the_issues_and_what_a_doubted_sentence_cites(issue, languages, shown):
     model = ScriptedModel({"revise": [SynthesisResponse("whole [1]")]})
     run = RunState("Explain the mill", model, TrajectoryMemory, run_id="r")
-    for number, text in enumerate(("It is blue.", "Pigs fly.", "Its wheels turn."), 1):
-        run.evidence.add(make_passage(f"p{number}", text))
-    asyncio.run(revise_draft(run, Draft(parse_parts("It is blue [1].")), ("depth, “One”: say how the wheels turn",)))
+    run.scope_languages = languages
+    for number, text in enumerate(("It is blue.", "Pigs fly.", "Its wheels turn.", "A mill grinds."), 1):
+        run.evidence.add(make_passage(f"p{number}", text, ""))
+    draft = Draft(parse_parts("It is blue [1]. Pigs fly [2]."))
+    asyncio.run(revise_draft(run, draft, ("depth, “One”: shallow",), [issue]))
     [prompt] = model.prompts
-    assert [note.handles for note in prompt.notes] == [("[1]",), ("[3]",)]
+    assert [handle for note in prompt.notes for handle in note.handles] == shown
 
 
 def test_without_a_revision_the_result_is_none():

@@ -9,9 +9,11 @@ facts may compute it in one step, and a conclusion may have figures of its own.
 
 import asyncio
 import heapq
+import math
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from suffice.answers import Role
 from suffice.claims.checker import rank_sentences
@@ -19,6 +21,7 @@ from suffice.claims.figures import MissingFigure, find_missing_figure
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_words
 from suffice.claims.verdict import Checkable, ClaimVerdict, Quote
+from suffice.memory.evidence import drop_repeated_titles
 from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement
 from suffice.text.citations import parse_handle
 from suffice.text.entities import content_stems
@@ -28,10 +31,12 @@ from suffice.types import Note, Passage, Reason
 MAX_STATEMENTS = 80  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
-_NEAREST = 3  # Passages that are shown for a statement because they have words of it that its own sources lack,
-_NEARLY = 0.75  # and this share of the words that its best source has.
+_NEAREST = (
+    2  # Passages that are shown for a statement because they are as near to it as its sources and say more of it.
+)
 _TRUE_ROLES = ("stated", "joined")
 
+P = TypeVar("P", Passage, Note)
 AskDraft = Callable[[CheckDraft], Awaitable[CheckDraftResponse | None]]
 
 
@@ -93,37 +98,39 @@ def _split_by_size(
 def add_nearest(
     statements: Sequence[Checkable],
     handles: Iterable[str],
-    passages: Mapping[str, Passage],
+    passages: Mapping[str, P],
     max_tokens: int,
     count: int = _NEAREST,
-) -> dict[str, Passage]:
-    """Return the passages with these handles, then the nearest of those with words that a statement's own sources lack."""
+) -> dict[str, P]:
+    """Return the passages with these handles and the nearest of those with words that a statement's own sources lack."""
     cited = {handle: passages[handle] for handle in handles if handle in passages}
     left = max_tokens - _count_tokens(statements, cited)
     stems = {handle: content_stems(f"{one.title} {one.text}") for handle, one in passages.items()}
-    shared: dict[str, int] = {}
+    counts = Counter(word for held in stems.values() for word in held)
+    rarity = {word: math.log(1 + len(stems) / count) for word, count in counts.items()}
+    shared: dict[str, float] = {}
     for statement in statements:
         words = content_stems(strip_claim_markup(statement.text))
         own = [stems[handle] for handle in statement.handles if handle in stems]
-        enough = _NEARLY * max((len(words & held) for held in own), default=0)
+        enough = max((math.fsum(rarity[word] for word in words & held) for held in own), default=0)
         lacking = words.difference(*own)
-        near = {handle: len(words & held) for handle, held in stems.items() if lacking & held}
+        near = {one: math.fsum(rarity[word] for word in words & held) for one, held in stems.items() if lacking & held}
         nearest = (handle for handle in heapq.nlargest(count, near, key=near.__getitem__) if near[handle] >= enough)
         shared |= {handle: max(shared.get(handle, 0), near[handle]) for handle in nearest}
-    chosen: set[str] = set()
+    chosen = set(cited)
     for handle in sorted((one for one in shared if one not in cited), key=lambda handle: -shared[handle]):
         left -= _count_passages({handle: passages[handle]})
         if left < 0:
             break
         chosen.add(handle)
-    return {**cited, **{handle: one for handle, one in passages.items() if handle in chosen}}
+    return {handle: one for handle, one in passages.items() if handle in chosen}
 
 
-def _count_tokens(statements: Sequence[Checkable], passages: Mapping[str, Passage]) -> int:
+def _count_tokens(statements: Sequence[Checkable], passages: Mapping[str, P]) -> int:
     return _TOKENS_OF_TEXT + sum(estimate_tokens(one.text) for one in statements) + _count_passages(passages)
 
 
-def _count_passages(passages: Mapping[str, Passage]) -> int:
+def _count_passages(passages: Mapping[str, P]) -> int:
     return sum(estimate_tokens(f"{handle} {one.title} {one.text}") + 1 for handle, one in passages.items())
 
 
@@ -134,9 +141,9 @@ def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str) -> 
         )
         for number, statement in enumerate(statements[group.first : group.end], 1)
     )
-    notes = tuple(Note(one.text, (handle,), one.title, one.kind) for handle, one in group.passages.items())
+    notes = [Note(one.text, (handle,), one.title, one.kind, place=one.place) for handle, one in group.passages.items()]
     draft = (Note(text, ()),) if text else ()
-    return CheckDraft(numbered, notes, draft, 200 + _TOKENS_OF_ANSWER * len(numbered))
+    return CheckDraft(numbered, drop_repeated_titles(notes), draft, 200 + _TOKENS_OF_ANSWER * len(numbered))
 
 
 def _judge(

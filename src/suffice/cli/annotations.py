@@ -14,10 +14,7 @@ from suffice.claims.receipts import STDIN, identify
 from suffice.claims.verdict import ClaimVerdict, Quote
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_RULES = {
-    "contradicted": ("error", "A source says otherwise."),
-    "unsupported": ("warning", "No source says it."),
-}
+_RULES = {"contradicted": ("error", "A source says otherwise."), "unsupported": ("warning", "No source says it.")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,9 +50,7 @@ def list_keys() -> None:
 
 
 @keys_app.command()
-def revoke(
-    key: str = argument(..., "The key's id, as 'suffice keys list' shows it.", "ID"),
-) -> None:
+def revoke(key: str = argument(..., "The key's id, as 'suffice keys list' shows it.", "ID")) -> None:
     """Revoke a key: the service rejects it from now on."""
     revoked = _open_key_store().revoke(key)
     print_note(f"Key {revoked.id} ({revoked.name}) is revoked.")

@@ -142,9 +142,7 @@ def gaps(
     print("; ".join(f"{key} {name}" for key, name in GAP_NAMES.items()) + ".")
 
 
-def show_data(
-    folder: Path | None = argument(None, "A folder to check.", "[FOLDER]"),
-) -> None:
+def show_data(folder: Path | None = argument(None, "A folder to check.", "[FOLDER]")) -> None:
     """List the data sets that 'suffice lab run' reads, or check a folder."""
     from collections import Counter
 

@@ -53,11 +53,7 @@ class exhaustion(LeafGate):
     before, is at most ``d``.
     """
 
-    dials = (
-        Dial("j", 0, 1, 0.05, 0.6),
-        Dial("u", 0, 1, 0.05, 0.3),
-        Dial("p", 1, 5, 1, 2),
-    )
+    dials = (Dial("j", 0, 1, 0.05, 0.6), Dial("u", 0, 1, 0.05, 0.3), Dial("p", 1, 5, 1, 2))
 
     def __init__(
         self,
@@ -121,10 +117,7 @@ class gain(LeafGate):
     """Stop when coverage hardly grows: the mean of the last ``w`` information gains is below ``eps``."""
 
     needs = frozenset({"coverage.gain"})
-    dials = (
-        Dial("eps", 0.001, 0.2, 0.001, 0.005),
-        Dial("w", 1, 5, 1, 2),
-    )
+    dials = (Dial("eps", 0.001, 0.2, 0.001, 0.005), Dial("w", 1, 5, 1, 2))
 
     def __init__(self, eps: float = 0.005, w: int = 2) -> None:
         if eps <= 0 or w < 1 or w != int(w):
@@ -177,10 +170,7 @@ class recall(LeafGate):
     """
 
     needs = frozenset({"recall.found", "recall.unseen", "recall.drawn", "recall.hits"})
-    dials = (
-        Dial("target", 0.5, 0.99, 0.01, 0.9),
-        Dial("confidence", 0.5, 0.99, 0.01, 0.95),
-    )
+    dials = (Dial("target", 0.5, 0.99, 0.01, 0.9), Dial("confidence", 0.5, 0.99, 0.01, 0.95))
     promise: Promise = "guarantee"
 
     def __init__(self, target: float = 0.9, confidence: float = 0.95) -> None:

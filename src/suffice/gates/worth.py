@@ -97,12 +97,7 @@ class worth(LeafGate):
     dials = (Dial("price", 0.01, 0.5, 0.01, 0.1),)
 
     def __init__(
-        self,
-        price: float | None = None,
-        file: str | None = None,
-        *,
-        unit: str = "rounds",
-        preview: None = None,
+        self, price: float | None = None, file: str | None = None, *, unit: str = "rounds", preview: None = None
     ) -> None:
         if preview is not None:
             raise InputError("worth(preview=…) was withdrawn: the results of every round are read; leave it out")

@@ -61,10 +61,7 @@ def cosine(answer: str, truths: Sequence[str], embed: Embed | None) -> float | N
 
 
 async def judge_answer(
-    question: str,
-    answer: str,
-    truths: Sequence[str],
-    ask: Callable[[GradeAnswer], Awaitable[GradeResponse | None]],
+    question: str, answer: str, truths: Sequence[str], ask: Callable[[GradeAnswer], Awaitable[GradeResponse | None]]
 ) -> float | None:
     """Return the rubric score from 0 to 100; unknown when the judge's answer cannot be read."""
     if not truths or is_abstention(answer):

@@ -95,10 +95,7 @@ def find_model(model: Model, role: str) -> Model:
 
 
 def make_profile(
-    model: Model,
-    style: str | None,
-    cache_dir: Path | None,
-    notify: Callable[[str], None] = lambda message: None,
+    model: Model, style: str | None, cache_dir: Path | None, notify: Callable[[str], None] = lambda message: None
 ) -> ModelProfile:
     """Return the profile of a run's writer. ``style`` is the user's choice; ``None`` leaves it to the model's name.
 

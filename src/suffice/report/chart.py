@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil
 
-from suffice.report.timeline import (
-    get_reading_series,
-    get_reading_thresholds,
-    list_stopping_verdicts,
-    select_readings,
-)
+from suffice.report.timeline import get_reading_series, get_reading_thresholds, list_stopping_verdicts, select_readings
 from suffice.report.wording import describe_reading, describe_threshold, format_reading
 from suffice.text.plain import finite_or_none, to_one_line
 from suffice.types import Stop

@@ -7,14 +7,19 @@ its output counts as evidence; a label with words that no source has is replaced
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
+from suffice.answers import Statement
+from suffice.claims.whole import add_nearest
+from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
 from suffice.prompts.writing import Compute
 from suffice.report.computed_lines import keep_computed_lines, list_constants
-from suffice.report.draft import drop_repeated_titles, select_writer_notes
+from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.text.markdown import unwrap_fence
 from suffice.text.sentences import quotable_spans
+from suffice.text.tokens import estimate_tokens
 from suffice.tools import sandbox
 from suffice.types import COMPUTED_KIND, Failure, Note, Passage, Place
 
@@ -23,6 +28,7 @@ _NUMBER = re.compile(r"\d+(?:[,\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 _FREE_CONSTANTS = frozenset(
     {0, 0.5, 1, 2, 7, 10, 12, 24, 30, 52, 60, 100, 365, 366, 1_000, 3_600, 1_000_000, 1_000_000_000}
 )
+_FIGURE_TOKENS = 3_000  # Of sentences with figures that a strong model is shown, those nearest to the task.
 _UNIT_SCALES = (1, 100, 1e-3, 1e-6, 1e-9)  # 12 % may be written as 0.12, and 3 million as 3_000_000.
 
 
@@ -42,7 +48,7 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
             break
         notes = select_writer_notes(run)
         shown = () if correction else tuple(filter(None, map(_keep_figures, notes)))
-        shown = drop_repeated_titles(shown) if run.is_strong else shown
+        shown = _select_nearest(run, shown) if run.is_strong else shown
         answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), correction, shown))
         code = "" if answer is None else _strip_fence(answer.code)
         if answer is None or not code:
@@ -75,6 +81,16 @@ def _keep_figures(note: Note) -> Note | None:
     """Return the note with its sentences that have a figure; ``None`` if none has."""
     spans = [span for span in quotable_spans(note.text, note.kind) if _NUMBER.search(note.text, *span)]
     return replace(note, text="\n".join(note.text[slice(*span)] for span in spans)) if spans else None
+
+
+def _select_nearest(run: RunState, notes: Sequence[Note]) -> tuple[Note, ...]:
+    """Return the notes if they are few or in another language than the task; else computed ones and those near to the task."""
+    is_all = run.scope_languages or sum(estimate_tokens(note.text) for note in notes) <= _FIGURE_TOKENS
+    by_handle = {" ".join(note.handles): note for note in notes}
+    first = [handle for handle, note in by_handle.items() if is_all or note.kind == COMPUTED_KIND]
+    wanted = Statement(f"{run.task} {run.current_plan.notes if run.current_plan else ''}")
+    near = add_nearest([wanted], first, by_handle, _FIGURE_TOKENS, len(notes))
+    return tuple(map(drop_repeated_columns, drop_repeated_titles([*near.values()])))
 
 
 async def _compute(run: RunState, code: str, notes: tuple[Note, ...]) -> sandbox.ProgramResult:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Part, SectionHeading, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
+from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
 from suffice.models.embeddings import embed_static, get_minilm
@@ -27,20 +28,9 @@ from suffice.report.notices import describe_notice
 from suffice.report.survey import write_survey
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
-from suffice.text.citations import (
-    drop_unknown_citations,
-    has_citation,
-    is_handle,
-    split_citation_groups,
-)
+from suffice.text.citations import drop_unknown_citations, has_citation, is_handle, split_citation_groups
 from suffice.text.languages import ENGLISH
-from suffice.text.markdown import (
-    escape_markdown,
-    find_headings,
-    find_open_fence,
-    neutralize_links,
-    unwrap_fence,
-)
+from suffice.text.markdown import escape_markdown, find_headings, find_open_fence, neutralize_links, unwrap_fence
 from suffice.text.parts import build_statement, parse_parts, render_parts
 from suffice.text.question import read_question
 from suffice.text.sections import WRITTEN_SECTIONS
@@ -246,10 +236,8 @@ def select_writer_notes(
         if tokens_left < 0 and chosen:
             break
         chosen.add(passage.id)
-    sources = tuple(
-        Note(passage.text, (run.evidence.get_handle(passage),), passage.title, passage.kind, place=passage.place)
-        for passage in _order_by_document([passage for passage in run.evidence if passage.id in chosen])
-    )
+    in_order = _order_by_document([passage for passage in run.evidence if passage.id in chosen])
+    sources = tuple(map(run.evidence.make_note, in_order))
     shown = {handle for note in sources for handle in note.handles}
     noted = dict.fromkeys(_write_fact(fact) for fact in facts if shown.issuperset(fact.handles))
     return (*([Note("\n".join(noted), (), _FACTS_TITLE, BELIEF_KIND)] if noted else ()), *sources)
@@ -270,17 +258,6 @@ def _order_by_document(passages: Sequence[Passage]) -> list[Passage]:
         for own in documents.values()
         for passage in sorted(own, key=lambda one: (one.place.page or 0, (one.place.lines or (0, 0))[0]))
     ]
-
-
-def drop_repeated_titles(notes: Sequence[Note]) -> tuple[Note, ...]:
-    """Return the notes without what their titles repeat: the title of the document, or a heading of the text."""
-    documents = [(note.place and note.place.path, note.title.split(" > ")[0]) for note in notes]
-    short: list[Note] = []
-    for note, document, before in zip(notes, documents, (None, *documents), strict=False):
-        headings = note.title.split(" > ")[document == before :]
-        title = " > ".join(one for one in headings if f"# {one}\n" not in f"{note.text}\n")
-        short.append(replace(note, title=title))
-    return tuple(short)
 
 
 def limit_output(run: RunState) -> int:
@@ -407,7 +384,8 @@ def name_lists(run: RunState) -> str:
 
 async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:
     """Draft the answer in one call. If a list is too short, ask once more and take the longer list."""
-    prompt = replace(prompt, notes=drop_repeated_titles(prompt.notes)) if run.is_strong else prompt
+    if run.is_strong:
+        prompt = replace(prompt, notes=tuple(map(drop_repeated_columns, drop_repeated_titles(prompt.notes))))
     first = read_response(run, await run.ask(prompt))
     count = count_list_sections(first.parts)
     if count >= prompt.count or not first.parts or not is_language_model(run.model):

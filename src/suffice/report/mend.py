@@ -7,6 +7,7 @@ from suffice.answers import Draft, Statement
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.whole import add_nearest
+from suffice.memory.evidence import drop_repeated_titles
 from suffice.prompts.writing import Mend
 from suffice.report.draft import check_citations, render_with_lists
 from suffice.state.run import RunState
@@ -38,7 +39,7 @@ async def mend_statements(
     answer_tokens = 200 + _TOKENS_OF_ANSWER * len(doubts)
     claims = [Statement(verdict.plain_text) for verdict in doubtful]  # Their own sources may not be the right ones.
     shown = add_nearest(claims, handles, run.evidence.by_handle, run.compute_prompt_budget(answer_tokens)[0])
-    sources = tuple(map(run.evidence.make_note, shown.values()))
+    sources = drop_repeated_titles([*map(run.evidence.make_note, shown.values())])
     text = Note(_number_doubtful(run, doubtful, draft), ())
     answer = await run.try_ask(Mend(run.task, tuple(doubts), text, sources, answer_tokens))
     texts = {} if answer is None else {one.number: one.text for one in answer.sentences}

@@ -175,7 +175,7 @@ class ReviewLoop:
 
     async def _revise(self, text: Checked, issues: tuple[str, ...]) -> Checked:
         """Return the next version with its claims verified; empty if there is none."""
-        revision = await revise_draft(self._run, text.draft, issues)
+        revision = await revise_draft(self._run, text.draft, issues, self._named)
         return Checked() if revision is None else await self._verify_claims(revision)
 
     async def _run_within_budget(self, work: Coroutine[Any, Any, T]) -> T | None:

@@ -1,14 +1,17 @@
 """Revise a draft so that the reviewer's issues are resolved.
 
-The whole draft goes back at once, with the passages that it cites and the nearest to each issue: the rest stays as it is. This
-module does not know about scores. Its result still has to pass the claim check.
+The whole draft goes back at once, with what the sentences cite that a reviewer named, and the passages nearest to the issues:
+the rest was checked and stays as it is. This module does not know about scores. Its result still has to pass the claim check.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from suffice.answers import Draft, SectionHeading, Statement
+from suffice.claims.split import strip_claim_markup
 from suffice.claims.whole import add_nearest
+from suffice.memory.evidence import drop_repeated_titles
+from suffice.prompts.judging import EvaluationIssue
 from suffice.prompts.writing import Revise
 from suffice.report.draft import choose_instruction, get_lists, limit_output, read_response, render_with_lists
 from suffice.state.run import RunState
@@ -17,7 +20,9 @@ from suffice.text.tokens import estimate_tokens
 from suffice.types import Note
 
 _ROOM = 300  # Tokens that a revision may have more than the draft, if that is longer than usual.
-_NEAREST = 8  # Passages that are shown for an issue, besides the cited ones.
+_NEAREST = 6  # Passages that are shown for an issue,
+_SOURCE_TOKENS = 2_000  # if they fit; the nearest first.
+_OF_THE_TEXT = ("structure", "relevance")  # Issues that no source helps with.
 
 
 def list_sections(draft: Draft) -> tuple[str, ...]:
@@ -26,14 +31,25 @@ def list_sections(draft: Draft) -> tuple[str, ...]:
     return (*headings, *get_lists(draft))
 
 
-async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Draft | None:
-    """Return the revised draft, which may be as long as the draft; ``None`` if the model wrote nothing."""
+async def revise_draft(
+    run: RunState, draft: Draft, issues: Sequence[str], named: Sequence[EvaluationIssue] = ()
+) -> Draft | None:
+    """Return the revised draft, which may be as long as the draft; ``None`` if the model wrote nothing.
+
+    ``issues`` are for the writer; for those ``named`` by reviewers the nearest passages are shown.
+    """
     text = render_with_lists(run, draft)
     answer_tokens = max(limit_output(run), estimate_tokens(text) + _ROOM)
-    cited = dict.fromkeys(handle for one in draft.written for handle in one.handles)
-    max_tokens = run.compute_prompt_budget(answer_tokens)[0] - estimate_tokens(text)
-    near = add_nearest([Statement(issue) for issue in issues], cited, run.evidence.by_handle, max_tokens, _NEAREST)
-    notes = tuple(map(run.evidence.make_note, near.values()))
+    texts = {strip_claim_markup(issue.sentence) for issue in named}
+    # An issue in another language than the sources has none of their words, so all that is cited is shown.
+    about = (one for one in draft.written if run.scope_languages or strip_claim_markup(one.text) in texts)
+    cited = {handle for one in about for handle in one.handles}
+    max_tokens = min(_SOURCE_TOKENS, run.compute_prompt_budget(answer_tokens)[0] - estimate_tokens(text))
+    missing = [f"{one.section} {one.problem} {one.sentence}" for one in named if one.dimension not in _OF_THE_TEXT]
+    near = add_nearest(
+        [Statement(one) for one in missing or [run.task]], cited, run.evidence.by_handle, max_tokens, _NEAREST
+    )
+    notes = drop_repeated_titles([*map(run.evidence.make_note, near.values())])
     how = choose_instruction(run).text
     answer = await run.try_ask(Revise(run.task, how, tuple(issues), Note(text, ()), notes, answer_tokens))
     if answer is None or not answer.answer.strip():

@@ -120,13 +120,7 @@ def _open_source(
     drawn = None
     if with_page and path is not None and number is not None and remark is None:
         drawn = _draw_page(path, number, stretches)
-    return SourceText(
-        **asdict(source),
-        lines=marked,
-        html=_lay_out(marked, source.location),
-        page=drawn,
-        remark=remark,
-    )
+    return SourceText(**asdict(source), lines=marked, html=_lay_out(marked, source.location), page=drawn, remark=remark)
 
 
 def _draw_page(path: Path, number: int, stretches: Sequence[Excerpt]) -> SourcePage | None:

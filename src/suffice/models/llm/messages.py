@@ -19,6 +19,7 @@ _RETRY_INSTRUCTIONS = {
 }
 _MAX_SHOWN_CHARS = 4_000  # How much of a bad response the model is shown again.
 _MAX_REASON_CHARS = 300
+_FOR_READERS = ("title", "description", "default")  # Of a schema: an answer is valid without them.
 
 
 def retry_messages(
@@ -89,9 +90,7 @@ def _inline_refs(node: Any, definitions: dict[str, Any]) -> Any:
         return node
     if "$ref" in node:
         return _inline_refs(definitions[node["$ref"]], definitions)
-    inlined = {
-        name: _inline_refs(value, definitions) for name, value in node.items() if name not in ("title", "description")
-    }
+    inlined = {name: _inline_refs(value, definitions) for name, value in node.items() if name not in _FOR_READERS}
     if "properties" in inlined:
         inlined["additionalProperties"] = False
     return inlined

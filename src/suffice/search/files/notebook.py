@@ -7,13 +7,7 @@ from typing import Any
 import msgspec
 
 from suffice.search.files import markdown
-from suffice.search.files.chunk import (
-    DocumentChunk,
-    HeadingPath,
-    UnreadableFile,
-    enter_heading,
-    format_heading_path,
-)
+from suffice.search.files.chunk import DocumentChunk, HeadingPath, UnreadableFile, enter_heading, format_heading_path
 from suffice.search.files.prose import Prose
 from suffice.text.chunks import split_lines
 

@@ -142,11 +142,7 @@ def make_client(allowed: HostAllowlist, *, resolve: Resolver = system_resolve, *
         check_url(request.url, allowed)
 
     return httpx2.AsyncClient(
-        transport=transport,
-        event_hooks={"request": [checked]},
-        trust_env=False,
-        follow_redirects=False,
-        **options,
+        transport=transport, event_hooks={"request": [checked]}, trust_env=False, follow_redirects=False, **options
     )
 
 
