@@ -207,6 +207,33 @@ def test_check_judges_the_given_text(docs: Path) -> None:
     assert "- ○ **unsupported**" in report.final_answer or "- ✗ **contradicted**" in report.final_answer
 
 
+def test_check_says_that_no_source_is_near_to_a_claim(docs: Path) -> None:
+    report = ask("/check Penguins sleep on ice.", docs)
+    assert report.status == "answered"
+    assert report.sources == ()
+    assert "Claims of the text: 1 unsupported" in report.final_answer
+    assert "(no source says it): Penguins sleep on ice." in report.final_answer
+
+
+def test_deep_answers_both_parts_of_a_question() -> None:
+    contracts = Path(__file__).parents[2] / "examples/documents/contracts"
+    for question in (
+        "What are the notice periods and the fees?",
+        "What availability does the provider guarantee, and by how much may the fee be raised?",
+    ):
+        report = ask(f"/deep {question}", contracts, alpha=None)
+        assert report.status == "answered"
+        assert "The monthly fee is 480 EUR. It may be raised once a year, by at most 4 %" in report.final_answer
+        assert "notice period" in report.final_answer or "99.5 %" in report.final_answer
+
+
+def test_recall_finds_a_run_by_a_fact(docs: Path) -> None:
+    ask("Who decoded the waggle dance?", docs, keep=True)
+    for _ in range(2):
+        report = ask("/recall Karl von Frisch 1927", None, keep=True)
+        assert report.metadata["recalled"] == ["Who decoded the waggle dance?"]
+
+
 def test_recall_searches_nothing(docs: Path) -> None:
     ask("Who decoded the waggle dance?", docs, keep=True)
     report = ask("/recall Who decoded the waggle dance?", None, keep=True)

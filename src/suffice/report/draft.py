@@ -27,20 +27,9 @@ from suffice.report.notices import describe_notice
 from suffice.report.survey import write_survey
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
-from suffice.text.citations import (
-    drop_unknown_citations,
-    has_citation,
-    is_handle,
-    split_citation_groups,
-)
+from suffice.text.citations import drop_unknown_citations, has_citation, is_handle, split_citation_groups
 from suffice.text.languages import ENGLISH
-from suffice.text.markdown import (
-    escape_markdown,
-    find_headings,
-    find_open_fence,
-    neutralize_links,
-    unwrap_fence,
-)
+from suffice.text.markdown import escape_markdown, find_headings, find_open_fence, neutralize_links, unwrap_fence
 from suffice.text.parts import build_statement, parse_parts, render_parts
 from suffice.text.question import read_question
 from suffice.text.sections import WRITTEN_SECTIONS
