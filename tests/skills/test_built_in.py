@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from suffice import InputError, Report, research
+from suffice.claims.dates import find_date
 from suffice.prompts.planning import PlanResponse, ReflectionResponse
 from suffice.prompts.writing import SynthesisResponse
 from suffice.report.html import render_html
 from suffice.report.markdown import render_markdown
 from suffice.skills.cite import mark_inference
 from suffice.skills.compare import parse_comparison
-from suffice.skills.timeline import find_date
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.text.parts import build_statement
 

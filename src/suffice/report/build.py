@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from suffice.answers import Draft, Finding, Quotation, Statement
+from suffice.claims.dates import find_date
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
@@ -298,7 +299,9 @@ def _list_disagreements(checked: Checked, cite: _Numbering) -> Iterable[Disagree
 
 
 def _find_date(passage: Passage) -> str:
-    """Return the date in the title or the file name of a passage, as it is written; empty if there is none."""
+    """Return the date in the title or the file name of a passage, year first; empty if there is none."""
+    if date := find_date(passage.title):
+        return str(date)
     match = DATE.search(passage.title) or DATE.search(PurePath(passage.place.path).name)
     return match[0] if match else ""
 
