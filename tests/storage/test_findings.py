@@ -58,6 +58,17 @@ def test_a_finding_whose_facts_are_about_something_else_is_not_recalled(findings
     assert findings.find_similar("Who decoded the waggle dance of bees?") == []
 
 
+def test_a_finding_is_found_by_one_of_its_facts(findings):
+    others = [f"The {thing} is kept in the cellar of the house" for thing in ("boiler", "wine", "ladder")]
+    claims = [Claim(text, ("[1]",), "supported") for text in (*others, "The gauge reads 42 bar")]
+    findings.save(replace(DANCE, task="What is in the house?", summary="", claims=tuple(claims)))
+    assert [found.task for found in findings.find_similar("Which gauge reads 42 bar?")] == ["What is in the house?"]
+
+
+def test_what_was_only_recalled_is_no_finding(findings):
+    assert not findings.save(replace(DANCE, sources=(Source("[1]", "Bees", "finding", "bees.md:3-5"),)))
+
+
 def test_finding_from_private_documents_is_not_given_to_a_web_search(findings):
     web = (Source("[1]", "Bees", "web", "https://example.org/bees"),)
     findings.save(DANCE)

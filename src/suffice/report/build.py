@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from suffice.answers import Draft, Finding, Quotation, Statement
+from suffice.claims.dates import find_date
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
@@ -55,21 +56,19 @@ def build_report(
     """Build the report from the verified draft and the state of the run.
 
     ``checked`` is ``None`` when nothing could be written; ``fault`` is why the model could not be used. A text without a single
-    citation is not an answer.
+    citation is not an answer, unless it is a skill's verdicts on claims that no source is near to.
     """
     draft = Draft() if checked is None else checked.draft
     numbers = _number_citations(run, draft)
     cite = _Numbering(run, numbers)
-    notices = _list_notices(run, stop, draft, fault) if numbers else _list_language_notices(run)
+    is_answer = bool(numbers) or (draft.origin == "skill" and bool(checked and checked.verdicts))
+    notices = _list_notices(run, stop, draft, fault) if is_answer else _list_language_notices(run)
     disagreements = tuple(_list_disagreements(checked, cite)) if checked is not None and numbers else ()
-    answer = cite.renumber(render_draft(run, draft)) if numbers else ""
+    answer = cite.renumber(render_draft(run, draft)) if is_answer else ""
     short_answer = _find_short_answer(draft, answer)
     if answer:
-        shown = (
-            f"**Short answer:** {escape_markdown(short_answer)}\n\n"
-            if draft.origin == "quoted" and short_answer
-            else ""
-        )
+        short = short_answer if draft.origin == "quoted" else None
+        shown = f"**Short answer:** {escape_markdown(short)}\n\n" if short else ""
         answer = render_notices(notices) + shown + answer + render_disagreements(disagreements) + render_origin(notices)
     judged = checked.verdicts if checked is not None and answer else ()
     absent = tuple(verdict.plain_text for verdict in judged if verdict.role == "absence")
@@ -300,7 +299,9 @@ def _list_disagreements(checked: Checked, cite: _Numbering) -> Iterable[Disagree
 
 
 def _find_date(passage: Passage) -> str:
-    """Return the date in the title or the file name of a passage, as it is written; empty if there is none."""
+    """Return the date in the title or the file name of a passage, year first; empty if there is none."""
+    if date := find_date(passage.title):
+        return str(date)
     match = DATE.search(passage.title) or DATE.search(PurePath(passage.place.path).name)
     return match[0] if match else ""
 

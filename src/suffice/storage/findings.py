@@ -5,7 +5,7 @@ that looks like a prompt injection is not stored. A finding is not evidence: a l
 what that query finds again.
 
     rank = 0.7 · similarity + 0.3 · quality
-    similarity = cosine of task and finding: by embeddings, or by word stems without an embedder
+    similarity = cosine of task and finding, or the nearest of its facts: by embeddings, or by word stems without an embedder
     quality = review score / 10, halved below 7; 0.5 without a review
 
 The formula is that of the source system, see docs/sources.md.
@@ -70,8 +70,10 @@ class StoredFinding:
         return bool(sources) and all(_WEB_SOURCE.search(source) for source in sources)
 
     @property
-    def text(self) -> str:
-        return " ".join([self.task, self.narrative, *(fact.text for fact in self.facts)])
+    def texts(self) -> tuple[str, ...]:
+        """All that it says, then each fact by itself."""
+        facts = [fact.text for fact in self.facts]
+        return (" ".join([self.task, self.narrative, *facts]), *facts)
 
 
 class FindingStore:
@@ -103,7 +105,7 @@ class FindingStore:
         findings = self._load_all()
         if not text.strip():
             return findings
-        scored = [(_stem_similarity(text, finding.text), finding) for finding in findings]
+        scored = [(_stem_similarity(text, finding.texts[0]), finding) for finding in findings]
         return [finding for score, finding in sorted(scored, key=lambda pair: -pair[0]) if score > 0]
 
     def delete(self, ids: Sequence[int] | None) -> int:
@@ -150,13 +152,13 @@ def rank_findings(
     public_only: bool = False,
 ) -> list[StoredFinding]:
     """Return the best findings for a task; ``public_only`` leaves out what came from private documents."""
-    by_words = [
-        (_stem_similarity(task, finding.text), finding) for finding in findings if finding.is_public or not public_only
-    ]
+    allowed = [finding for finding in findings if finding.is_public or not public_only]
+    by_words = [(max(_stem_similarity(task, text) for text in finding.texts), finding) for finding in allowed]
     candidates = sorted((pair for pair in by_words if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]
     if embed is not None and candidates:
-        vectors = embed([task, *(finding.text for _, finding in candidates)])
-        candidates = [(float(vectors[0] @ vectors[i]), finding) for i, (_, finding) in enumerate(candidates, 1)]
+        vectors = embed([task, *(text for _, finding in candidates for text in finding.texts)])
+        cosines = iter(vectors[1:] @ vectors[0])
+        candidates = [(max(float(next(cosines)) for _ in finding.texts), finding) for _, finding in candidates]
     ranked = sorted(
         (pair for pair in candidates if pair[0] >= _MIN_SIMILARITY),
         key=lambda pair: -(0.7 * pair[0] + 0.3 * pair[1].quality),
@@ -180,11 +182,12 @@ def find_near_fact(finding: StoredFinding, task: str) -> StoredFact | None:
 
 
 def build_finding(report: Report) -> StoredFinding | None:
-    """Return the finding of a report; ``None`` if the run did not pass or the text holds a prompt injection."""
+    """Return the finding of a report; ``None`` if the run did not pass, only recalled, or its text holds a prompt injection."""
     review = report.metadata.get("review") or {}
     all_supported = report.claims and all(claim.support == "supported" for claim in report.claims)
     review_failed = bool(review) and review.get("passed") is not True  # An unreadable review has not passed either.
-    if report.status != "answered" or not all_supported or review_failed:
+    is_recalled = any(source.type == "finding" for source in report.sources)
+    if report.status != "answered" or not all_supported or review_failed or is_recalled:
         return None
     sources = {source.id: f"{source.title} ({source.location})" for source in report.sources}
     facts = tuple(
@@ -202,7 +205,7 @@ def build_finding(report: Report) -> StoredFinding | None:
         facts=facts,
         score=review.get("composite"),
     )
-    if any(remove_injected_lines(text).removed for text in (finding.task, finding.narrative, finding.text)):
+    if any(remove_injected_lines(text).removed for text in (finding.task, finding.narrative, *finding.texts)):
         return None
     return finding
 

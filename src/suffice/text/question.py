@@ -25,6 +25,7 @@ _KIND_PATTERNS: dict[QuestionKind, str] = {
     "howto": r"^how (?:do|does|can|could|should|would|to)\b|^(?:wie kann|comment|cómo)\b",
 }
 _KINDS = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KIND_PATTERNS.items()]
+_OPENINGS = frozenset({"what", "who", "whose", "which", "when", "where", "why", "how"})
 _CHOICE = re.compile(r"\s(?P<one>[^\s,?:][^,?:]{0,59}?),? (?:or|oder|ou|o) (?P<other>[^,?]{2,60})\?\s*$")
 _PAIR = re.compile(
     r"\b(?:between|compare|contrast|zwischen|vergleiche|entre)\s++(?P<one>.{2,60}?)\s++(?:and|with|to|und|mit|et|y)\s+"
@@ -52,6 +53,13 @@ class Question:
     language: str = ENGLISH
     kind: QuestionKind = "fact"
     sides: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> list[str]:
+        """The questions that an *and* joins, or the things of a list, each by itself; empty for one question."""
+        first, *others = (part.strip(" ,?!.") + "?" for part in self.text.split(" and "))
+        is_joined = self.kind == "list" or all(_OPENINGS & set(part.lower().split()[:2]) for part in others)
+        return [first, *others] if others and is_joined and not self.sides else []
 
 
 @lru_cache(maxsize=256)

@@ -72,6 +72,26 @@ def test_what_is_shown_is_in_the_source(question: str, texts: list[str]) -> None
         assert shown == re.sub(r"[\s*]", "", quotation.text)
 
 
+def test_a_question_of_two_parts_is_read_part_by_part() -> None:
+    class PartReader(FixedReader):
+        """Answers only the second question, alone."""
+
+        def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
+            found = super().read(question, passages)
+            return found if question == "who designed the Forth Bridge?" else [AnswerSpan(0.01, 0, 1)] * len(found)
+
+    question = "What does the bridge weigh and who designed the Forth Bridge?"
+    answer = ask(question, DANCE, BRIDGE, reader=PartReader("John Fowler", 0.9))
+    assert [one.title for one in answer.quotations][:1] == ["Bridges"]
+    assert answer.quotations[0].is_marked is False
+    assert not read_question("Which bridge was designed by Fowler and opened by the king?").parts
+    assert not read_question("What is the difference between the hive and the nest?").parts
+    assert read_question("What are the notice periods and the fees?").parts == [
+        "What are the notice periods?",
+        "the fees?",
+    ]
+
+
 def test_without_evidence_there_is_no_answer_and_the_closest_passages_are_named() -> None:
     for question in ("Who painted Guernica?", "What is the melting point of tungsten?", "How do whales sleep?"):
         answer = ask(question, DANCE, BRIDGE)

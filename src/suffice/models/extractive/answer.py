@@ -46,9 +46,7 @@ def quote_answer(
     ``count`` is how many items the question asks for, 0 if it gives no number.
     """
     if count:
-        question = Question(
-            strip_count(question.text) or question.text, question.language, question.kind, question.sides
-        )
+        question = replace(question, text=strip_count(question.text) or question.text)
     if not passages:
         return QuotedAnswer(sufficiency="no", probability=0.0)
     ranked = rank_passages(question, passages, embed, reader)
@@ -83,13 +81,12 @@ def _quote(
     """Return the stretch of a passage around its best sentence; what the reader found there is marked if it is sure of it."""
     answer = (chain.find_answer(candidate) if chain is not None else None) or candidate.answer
     core = _find_best_unit(question, candidate, embed, answer)
-    is_found = (
-        answer is not None and answer.probability >= _MIN_SPAN and core[0] <= answer.start < answer.end <= core[1]
-    )
-    highlight = (answer.start, answer.end) if answer is not None and is_found else core
+    if answer is not None and not (answer.probability >= _MIN_SPAN and core[0] <= answer.start < answer.end <= core[1]):
+        answer = None
+    highlight = (answer.start, answer.end) if answer is not None else core
     list_room = _LIST_CHARS if question.kind == "list" else 0
     quotation = quote_around(candidate.passage, core, room, list_room=list_room, highlight=(highlight,))
-    return replace(quotation, is_marked=answer is not None and is_found and _is_sure(answer))
+    return replace(quotation, is_marked=answer is not None and _is_sure(answer))
 
 
 def _find_best_unit(

@@ -55,11 +55,12 @@ def needs_steps(question: Question, ranked: Sequence[RankedPassage]) -> bool:
     """Whether the answer must be put together from several passages: no sentence has the question's words, and all is prose.
 
     Manuals and source code, with their lists, tables and examples, answer in one place even if they use other words. So does a
-    conversation: the titles of its messages are their speakers, who lead nowhere.
+    conversation: the titles of its messages are their speakers, who lead nowhere. Of joined questions each has its own.
     """
     units = [unit for candidate in ranked for unit in candidate.units]
     is_long = question.kind == "fact" and len(content_stems(question.text, question.language)) >= _MIN_WORDS
-    if not (is_long or asks_in_steps(question.text)) or not units or ranked[0].passage.kind == "chat":
+    is_single = not question.parts and ranked[0].passage.kind != "chat"
+    if not is_single or not (is_long or asks_in_steps(question.text)) or not units:
         return False
     prose = sum(unit.block.format == "prose" for unit in units)
     return max(unit.coverage for unit in units) < _MAX_COVERAGE and prose >= _MIN_PROSE * len(units)
@@ -93,9 +94,7 @@ def compute_chain_features(
         title = titles[number]
         titled = rest = 0.0
         for anchor in anchors:
-            if anchor == number or (
-                title and titles[anchor] == title
-            ):  # A document that repeats its title is no chain.
+            if anchor == number or (title and titles[anchor] == title):  # A repeated title is no chain.
                 continue
             of_title = rarity.best(name for name in leads[anchor] if title and (name <= title or title <= name))
             if of_title or any(name <= held[number] for name in leads[anchor]):

@@ -26,11 +26,7 @@ from suffice.text.question import asks_in_steps, read_question
 from suffice.text.task_type import classify_task, parse_item_count
 from suffice.types import Note
 
-_KEYWORD_KINDS = {
-    "setting": "",
-    "howto": "example",
-    "list": "",
-}  # Searched by their words too, and what is added to them.
+_KEYWORD_KINDS = {"setting": "", "howto": "example", "list": ""}  # Searched by their words too, with these added.
 _MAX_NEXT_STEPS = 2  # Queries of one round.
 _MIN_STEP = 0.3  # Probability of a step that was found.
 _MIN_STEP_SHARE = 0.25  # Of the best step's probability.

@@ -130,16 +130,19 @@ def weigh(row: Sequence[float], model: str) -> float:
 def read_passages(
     question: Question, passages: Sequence[Passage], reader: PassageReader | None, scores: Sequence[float]
 ) -> list[AnswerSpan | None]:
-    """Return what the reader finds in the passages with the best scores, as offsets in their text. It reads English."""
+    """Return what the reader finds in the passages with the best scores, as offsets in their text. It reads English.
+
+    One span does not answer two questions, so the parts of a question are read for too, and the likeliest span is taken.
+    """
     found: list[AnswerSpan | None] = [None] * len(passages)
     if reader is None or question.language != ENGLISH:
         return found
     chosen = sorted(range(len(passages)), key=lambda i: -scores[i])[:_MAX_READ]
     texts = [f"{passages[i].title}\n{passages[i].text}" for i in chosen]
-    for i, answer in zip(chosen, reader.read(question.text, texts), strict=True):
-        shift = len(passages[i].title) + 1
-        start, end = max(0, answer.start - shift), max(0, answer.end - shift)
-        found[i] = AnswerSpan(answer.probability, start, end)
+    read = [reader.read(wording, texts) for wording in (question.text, *question.parts)]
+    for i, answers in zip(chosen, zip(*read, strict=True), strict=True):
+        best, shift = max(answers, key=lambda one: one.probability), len(passages[i].title) + 1
+        found[i] = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
     return found
 
 

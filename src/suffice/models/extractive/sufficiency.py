@@ -64,7 +64,8 @@ def estimate_sufficiency(
     thresholds = load_weights()["thresholds" if is_read else "thresholds_unread"]
     if probability < thresholds["no"]:
         return probability, "no"
-    return probability, "yes" if shown >= thresholds["yes"] else "partly"
+    lacks_part = question.parts and find_missing_words(question, frozenset().union(*(one.stems for one in ranked)))
+    return probability, "yes" if shown >= thresholds["yes"] and not lacks_part else "partly"
 
 
 def _estimate(model: str, features: Sequence[float]) -> float:

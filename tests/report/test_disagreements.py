@@ -1,0 +1,31 @@
+"""Values of several sources are all shown, the one with the later date first."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from suffice import research
+
+
+@pytest.mark.parametrize(
+    ("titles", "dates"),
+    [
+        (("Note of 3 June 2024", "Note of 1 July 2024"), ("2024-07-01", "2024-06-03")),
+        (("Ardeck, 2010", "Ardeck, 2020"), ("2020", "2010")),
+    ],
+)
+def test_both_values_are_shown_the_newest_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, titles: tuple[str, str], dates: tuple[str, str]
+) -> None:
+    for name in ("CACHE", "DATA", "CONFIG"):
+        monkeypatch.setenv(f"SUFFICE_{name}_DIR", str(tmp_path / name.lower()))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number, (title, value) in enumerate(zip(titles, ("28,000", "33,000"), strict=True)):
+        (docs / f"{number}.md").write_text(f"# {title}\n\nArdeck has {value} inhabitants.\n")
+    report = asyncio.run(research("How many inhabitants does Ardeck have?", docs=docs, model="extractive"))
+    (disagreement,) = report.disagreements
+    assert disagreement.dates == dates
+    assert "33,000" in disagreement.one.quote
+    assert "28,000" in disagreement.other.quote
