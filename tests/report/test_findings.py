@@ -65,6 +65,38 @@ def test_a_sentence_that_refers_back_is_quoted_with_the_one_before() -> None:
     assert len(found) == 1, "the first sentence is not quoted twice"
 
 
+def test_a_short_sentence_is_quoted_with_the_one_before() -> None:
+    text = "The new hall was opened in spring. Solar dryers saved 80,000 euros."
+    assert find(text) == [text]
+
+
+def test_a_line_that_is_no_sentence_is_no_finding() -> None:
+    found = find(
+        "Solar power and grain quality at Kolbe Mills, counted by 12 millers over 9 weeks\n\n"
+        "Dear Pavel and Ines,\n\nOur solar dryers cut spoiled grain by 14 %. And the second dryer will be"
+    )
+    assert found == ["Our solar dryers cut spoiled grain by 14 %."]
+    assert find("solar dryers at Kolbe Mills cut spoiled grain by 14 %"), "a message without any full stop is kept"
+    assert find("Solar dryers at Kolbe Mills cut spoiled grain by 14 %.[3]"), "a mark of a note may follow"
+
+
+def test_an_item_that_is_no_sentence_is_shown_with_what_leads_to_it() -> None:
+    text = (
+        "# Mill\n\n## Spending on solar power\n\n- Dryers at Kolbe Mills in the east: 31,600 euros\n\n"
+        "{}- A roof of 900 panels: 12 euros"
+    )
+    for lead, shown in (
+        ("", "Spending on solar power"),
+        ("The board of Kolbe Mills refused:\n\n", "The board of Kolbe Mills refused"),
+    ):
+        files = [[make_passage(text.format(lead), "a.md")]]
+        report = render(
+            write_survey(QUESTION, sort_by_aspect(QUESTION, find_findings(QUESTION, files, {}, embed_static)))
+        )
+        assert "- Spending on solar power: Dryers at Kolbe Mills in the east: 31,600 euros [1]" in report
+        assert f"- {shown}: A roof of 900 panels: 12 euros [1]" in report
+
+
 def test_the_same_fact_of_two_files_is_one_finding() -> None:
     files = [
         [make_passage("Solar dryers at Kolbe Mills cut spoiled grain by 14 %.", "a.md")],
@@ -82,7 +114,7 @@ def test_another_value_for_the_same_matter_is_a_disagreement() -> None:
     ]
     (finding,) = find_findings(QUESTION, files, {}, embed_static)
     assert len(finding.against) == 1
-    text = render(write_survey(QUESTION, sort_by_aspect(QUESTION, [finding], embed_static)))
+    text = render(write_survey(QUESTION, sort_by_aspect(QUESTION, [finding])))
     assert "14 %" in text
     assert "But: " in text
     assert "9 %" in text
@@ -125,7 +157,7 @@ def test_a_word_of_the_question_that_no_finding_has_is_looked_for_in_all_that_wa
 
 def test_a_sheet_is_a_table_with_its_latest_rows_first() -> None:
     rows = make_sheet([("Q1 2023", "10 %"), ("Q2 2024", "31 %"), ("Q4 2023", "22 %"), ("Q3 2023", "20 %")])
-    found = sort_by_aspect(QUESTION, find_findings(QUESTION, [rows], {}, embed_static), embed_static)
+    found = sort_by_aspect(QUESTION, find_findings(QUESTION, [rows], {}, embed_static))
     assert isinstance(found[0].text, Quotation)
     assert "Q2 2024" in found[0].text.text
     draft = write_survey(QUESTION, found, rows)
@@ -146,7 +178,7 @@ def test_the_report_has_sections_and_says_what_is_missing() -> None:
         "In summer 40 % of the solar power is sold. Solar power prices fell by 12 %.",
     ]
     files = [[make_passage(text, f"{number}.md")] for number, text in enumerate(texts)]
-    found = sort_by_aspect(question, find_findings(question, files, {}, embed_static), embed_static)
+    found = sort_by_aspect(question, find_findings(question, files, {}, embed_static))
     draft = write_survey(question, found)
     headings = [part.text for part in draft.parts if isinstance(part, SectionHeading)]
     assert headings[0] == FIRST_HEADING
@@ -163,7 +195,7 @@ def test_length_limits_the_words_and_quotes_every_file_first() -> None:
         f"Solar dryer number {n} of Kolbe Mills saved {n * 7} tonnes of grain quality losses." for n in range(9)
     )
     files = [[make_passage(long, "long.md")], [make_passage("Our solar power share is 31 %.", "short.md")]]
-    found = sort_by_aspect(QUESTION, find_findings(QUESTION, files, {}, embed_static), embed_static)
+    found = sort_by_aspect(QUESTION, find_findings(QUESTION, files, {}, embed_static))
     text = render(write_survey(QUESTION, found, length=25))
     assert "31 %" in text
     assert len(text.split()) < 45
@@ -174,7 +206,7 @@ def sort_under_headings(*pairs: tuple[str, str], question: str = "What is known 
         [Passage(str(i), text, title, Place(f"{i}.md", lines=(1, 9)), "text")] for i, (title, text) in enumerate(pairs)
     ]
     found = find_findings(question, files, {}, embed_static)
-    return {finding.text.text: finding.aspect for finding in sort_by_aspect(question, found, embed_static)}
+    return {finding.text.text: finding.aspect for finding in sort_by_aspect(question, found)}
 
 
 def test_an_aspect_is_named_by_the_heading_that_its_findings_share() -> None:
@@ -188,6 +220,40 @@ def test_an_aspect_is_named_by_the_heading_that_its_findings_share() -> None:
         *((f"Timetable {i} > Ferry traffic", text) for i, text in enumerate(ferries)),
     )
     assert [aspects[text] for text in (*dredging, *ferries)] == ["Dredging"] * 2 + ["Ferry traffic"] * 2
+
+
+def test_an_aspect_has_an_authors_name_and_never_the_words_that_findings_happen_to_share() -> None:
+    aspects = sort_under_headings(
+        ("Lease", "The harbour hall is let for 900 euros a month with three months' notice."),
+        ("Lease", "Its lease gives the harbour club 40 of the seats."),
+        ("Cleaning", "Three months' notice is needed to end the work of 8 cleaners at the harbour."),
+        ("Cleaning", "The harbour is cleaned 5 times a week."),
+    )
+    assert set(aspects.values()) == {"Lease", "Cleaning"}
+
+
+def test_a_heading_gathers_findings_of_other_files_that_have_most_of_its_words() -> None:
+    aspects = sort_under_headings(
+        ("Notes on ferry traffic", "The harbour has 12 berths for the ferry traffic."),
+        ("Letter of the mayor", "Ferry traffic at the harbour grew by 9 %."),
+        ("Budget", "The mayor opened 3 new piers."),
+    )
+    assert list(aspects.values()).count("Notes on ferry traffic") == 2
+
+
+def test_a_heading_that_only_names_a_time_is_no_aspect() -> None:
+    pairs = [("Q3 2024", f"The harbour sold {n} berths in Q3 2024.") for n in (12, 340)]
+    assert set(sort_under_headings(*pairs).values()) == {"Findings"}
+
+
+def test_instead_of_a_page_the_words_of_the_file_name_are_the_aspect() -> None:
+    texts = ("Dredging the harbour costs 4 million euros.", "Every 4 years 90,000 t of mud leave the harbour.")
+    files = [
+        [Passage(text, text, f"dredging-report_2025.pdf, page {n}", Place("a/dredging-report_2025.pdf", page=n), "pdf")]
+        for n, text in enumerate(texts, 1)
+    ]
+    found = find_findings("What is known about the harbour?", files, {}, embed_static)
+    assert {one.aspect for one in sort_by_aspect("What is known about the harbour?", found)} == {"dredging report 2025"}
 
 
 def test_without_a_label_there_is_one_section() -> None:

@@ -78,3 +78,12 @@ def test_the_page_has_the_same_titles(full_report: Report) -> None:
 def test_a_section_of_another_author_is_read() -> None:
     [claim] = extract_claims("## Review\n\nThe bridge was opened in 1890 [1].\n")
     assert claim.text.startswith("The bridge")
+
+
+def test_a_broad_question_is_never_called_answered_but_with_how_much_was_read(full_report: Report) -> None:
+    report = replace(full_report, confidence=None, stop=replace(full_report.stop, sufficiency="yes"))
+    assert "Evidence judged sufficient: an estimated 90% of what is relevant was read." in render_markdown(report)
+    whole = replace(report, stop=replace(report.stop, coverage=Coverage(1.0, 1.0, 1.0, 12, 12, "all")))
+    assert "Evidence judged sufficient: everything was read." in render_markdown(whole)
+    narrow = replace(report, stop=replace(report.stop, coverage=None))
+    assert "Evidence judged sufficient: yes" in render_markdown(narrow)

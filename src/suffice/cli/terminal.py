@@ -251,7 +251,7 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
         console.print()
     console.print(Text(describe_search(report), style="dim"), soft_wrap=True)
     if verbose:
-        sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
+        sufficiency = describe_sufficiency(report)
         console.print(Text(f"Evidence judged sufficient: {sufficiency}"))
         console.print(Text(" · ".join(filter(None, (report.status, format_usage(report.usage)))), style="dim"))
         console.print()

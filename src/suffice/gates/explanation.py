@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from suffice.types import Promise, RoundRecord, Sufficiency
+from suffice.types import Promise, Report, RoundRecord, Sufficiency
 
 STOP_REASON_TEXT = {
     "sufficient": "what was found was judged to be enough",
@@ -58,10 +58,12 @@ _SUFFICIENCY_TEXT: dict[Sufficiency, str] = {
 }
 
 
-def describe_sufficiency(
-    sufficient: bool | None, confidence: float | None, sufficiency: Sufficiency = "unknown"
-) -> str:
-    """Say whether the evidence was judged sufficient. This is independent of why the search stopped."""
+def describe_sufficiency(report: Report) -> str:
+    """Say whether the evidence was judged sufficient, of a broad question or a list how much was read instead."""
+    sufficient, confidence, sufficiency = report.sufficient, report.confidence, report.stop.sufficiency
+    if confidence is None and sufficiency == "yes" and (coverage := report.stop.coverage):
+        share = "everything" if coverage.is_complete else f"an estimated {coverage.share:.0%} of what is relevant"
+        return f"{share} was read"
     if confidence is None and sufficiency in _SUFFICIENCY_TEXT:
         return _SUFFICIENCY_TEXT[sufficiency]
     if sufficient is None:

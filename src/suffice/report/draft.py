@@ -139,7 +139,7 @@ async def survey_evidence(run: RunState) -> Draft:
     def write() -> Draft:
         found = find_findings(question, files, nearness, embed_static)
         found += find_missing(question, found, passages, nearness, embed_static)
-        return write_survey(question, sort_by_aspect(question, found, embed_static), passages, length=run.length)
+        return write_survey(question, sort_by_aspect(question, found), passages, length=run.length)
 
     return replace(await asyncio.to_thread(write), open_questions=run.gaps)
 

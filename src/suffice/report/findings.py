@@ -9,17 +9,19 @@ nearness is the worst choice, because introductions repeat the question. The wei
 
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain
+from pathlib import PurePath
 
 from suffice.answers import Finding, Offsets, Quotation
 from suffice.claims.figures import Figure, find_figures, share_name
 from suffice.models.filler import estimate_filler
 from suffice.text.blocks import LIST_MARKER, split_blocks
 from suffice.text.entities import content_stems, extract_names, stem_words, strip_instruction, strip_parenthetical
-from suffice.text.sentences import split_sentences
+from suffice.text.quotations import name_file
+from suffice.text.sentences import ends_sentence, split_sentences
 from suffice.text.tokens import jaccard
 from suffice.types import ROW_KINDS, Embed, ExcerptFormat, Passage
 
@@ -35,6 +37,7 @@ _MIN_WORDS, _LONG_WORDS = 6, 40
 _MAX_MISSING = 3  # Words of a question for which a finding is looked for in all that was read.
 _REPEATED, _SAME_FACT, _SAME_MATTER = 0.7, 0.5, 0.6  # Shares of words that two sentences have in common.
 _MIN_IN_ASPECT, _MIN_SHARE_IN_ASPECT = 2, 0.08
+_WORDS_IN_ASPECT = 2 / 3  # Of a heading's words that a finding of its aspect has.
 
 _SENDER = re.compile(r"\[[^\]\n]{4,40}\]\s+[^\s:]+:\s+")  # Before a message, as the reader of chats writes it.
 _ITEM_MARK = re.compile(rf"\s*{LIST_MARKER}\s+")
@@ -47,7 +50,6 @@ _TIME = re.compile(
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:st|nd|rd|th)?\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
 # Verbs of a task, not things that it is about.
 _TASK_WORDS = frozenset(
@@ -69,6 +71,8 @@ class _Unit:
     stems: frozenset[str]
     quantities: tuple[Figure, ...]
     period: float | None
+    lead: Offsets | None = None
+    """What stands above an item of a list or a row and is quoted with it."""
 
     @property
     def is_record(self) -> bool:
@@ -121,34 +125,45 @@ def find_missing(
 # -- sentences and records ---------------------------------------------------------------------------------------------
 
 
-def _list_units(passage: Passage) -> Iterator[_Unit]:
-    """Yield what can be quoted from a passage: its sentences, or each record of a table."""
+def _list_units(passage: Passage) -> list[_Unit]:
+    """Return what can be quoted from a passage: its sentences, or each record of a table.
+
+    A line that does not end is shown with what leads to it; without that, as a title or a greeting, only if no other line ends.
+    """
     text = passage.text
     if passage.kind in ("xlsx", "ods"):
-        yield _make_unit(passage, (0, len(text)), 0, "table")
-        return
+        return [_make_unit(passage, (0, len(text)), 0, "table")]
     begin = sender.end() if (sender := _SENDER.match(text)) else 0
+    heading: Offsets | None = None
+    units: list[_Unit] = []
     for block in split_blocks(text, passage.kind):
+        heading = block.units[0] if block.is_heading else heading
         if block.is_heading or block.format == "code":
             continue
         if passage.kind in ROW_KINDS:
-            yield from (_make_unit(passage, span, span[0], "table") for span in block.units)
+            units += [_make_unit(passage, span, span[0], "table") for span in block.units]
             continue
         before: Offsets | None = None
         for start, end in block.units:
             mark = _ITEM_MARK.match(text, start, end) if block.format == "list" else None
+            before = None if mark else before
             for span in split_sentences(text, max(begin, mark.end() if mark else start), end):
-                needs_context = before is not None and _REFERS_BACK.match(text, span[0])
+                said = text[slice(*span)]
+                needs_context = _REFERS_BACK.match(said) or len(said.split()) <= _MIN_WORDS
                 first = before[0] if before is not None and needs_context else span[0]
                 is_long = len(text[first : span[1]].split()) > _MAX_CONTEXT_WORDS
-                yield _make_unit(passage, span, span[0] if is_long else first, "prose")
+                lead = None if block.format == "prose" or ends_sentence(said) else block.lead or heading
+                units.append(_make_unit(passage, span, span[0] if is_long else first, "prose", lead))
                 before = span
+    return [unit for unit in units if unit.is_record or unit.lead or ends_sentence(unit.text)] or units
 
 
-def _make_unit(passage: Passage, span: Offsets, start: int, format: ExcerptFormat) -> _Unit:
+def _make_unit(
+    passage: Passage, span: Offsets, start: int, format: ExcerptFormat, lead: Offsets | None = None
+) -> _Unit:
     text = " ".join(passage.text[slice(*span)].split())
     quantities = find_figures(_TIME.sub(" ", text))
-    return _Unit(passage, span, start, format, text, content_stems(text), quantities, read_period(text))
+    return _Unit(passage, span, start, format, text, content_stems(text), quantities, read_period(text), lead)
 
 
 def read_period(text: str) -> float | None:
@@ -224,7 +239,8 @@ def _repeats(unit: _Unit, other: _Unit) -> bool:
 
 def _add(found: list[tuple[_Unit, Finding]], unit: _Unit, salience: float) -> None:
     """Add a unit as a finding, or to the finding that states the same fact or another value for it."""
-    quotation = Quotation(unit.passage, ((unit.start, unit.span[1]),), unit.format)
+    own = (unit.start, unit.span[1])
+    quotation = Quotation(unit.passage, (unit.lead, own) if unit.lead else (own,), unit.format)
     for i, (other, finding) in enumerate(found):
         if unit.is_record or other.is_record or other.passage.place.path == unit.passage.place.path:
             continue
@@ -266,70 +282,46 @@ def list_parts(question: str, limit: int = 4) -> list[str]:
     return list(dict.fromkeys(parts))[:limit]
 
 
-def sort_by_aspect(question: str, findings: Sequence[Finding], embed: Embed) -> list[Finding]:
-    """Return the findings with their aspects: the parts of the question, then what tells some of the others from the rest."""
-    if not findings:
-        return []
-    texts = [_read_text(finding) for finding in findings]
-    stems = [content_stems(" ".join([*_list_headings(one), text])) for one, text in zip(findings, texts, strict=True)]
+def sort_by_aspect(question: str, findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings with their aspects: the parts of the question, then the headings that gather most files and findings.
+
+    So an author's own words name an aspect. The words that findings have in common are often a cut phrase ("three months'").
+    """
+    headings = [_list_headings(finding) for finding in findings]
+    stems = [content_stems(" ".join([*own, _read_text(one)])) for own, one in zip(headings, findings, strict=True)]
+    paths = [{one.passage.place.path for one in finding.quotations} for finding in findings]
     least = max(_MIN_IN_ASPECT, round(_MIN_SHARE_IN_ASPECT * len(findings)))
     aspects: dict[int, str] = {}
     for part in list_parts(question):
-        members = [i for i in range(len(texts)) if i not in aspects and content_stems(part) <= stems[i]]
-        if len(members) >= _MIN_IN_ASPECT:
-            aspects |= dict.fromkeys(members, part)
-    labels = {**_group_by_heading(findings), **_group_by_phrase(findings, texts, extract_names(question))}
-    vectors = embed([*labels, *texts])
-    cosines = vectors[: len(labels)] @ vectors[len(labels) :].T
-    gains = {label: row - row.mean() for label, row in zip(labels, cosines, strict=True)}
-    while labels and len(set(aspects.values())) < MAX_ASPECTS:
-        left = {label: [i for i in members if i not in aspects] for label, members in labels.items()}
-        labels = {label: members for label, members in left.items() if len(members) >= least}
-        if not labels:
-            break
-        best = max(labels, key=lambda label: sum(gains[label][i] for i in labels[label]))
-        aspects |= dict.fromkeys(labels.pop(best), best)
+        own = [i for i, said in enumerate(stems) if i not in aspects and content_stems(part) <= said]
+        if len(own) >= _MIN_IN_ASPECT:
+            aspects |= dict.fromkeys(own, part)
+    groups: dict[tuple[int, ...], str] = {}  # Findings that have the times and most other words of a heading.
+    for heading in sorted(dict.fromkeys(chain(*headings)), key=len):
+        words = content_stems(_TIME.sub(" ", heading))
+        times, enough = content_stems(heading) - words, _WORDS_IN_ASPECT * len(words)
+        if not words <= content_stems(question):  # It says more than the question and a time.
+            found = (i for i, said in enumerate(stems) if times <= said and len(words & said) >= enough)
+            groups.setdefault(tuple(found), heading)
+    files = {members: set[str]().union(*(paths[i] for i in members)) for members in groups}
+    for members in sorted(groups, key=lambda members: (len(files[members]), len(members)), reverse=True):
+        own = [i for i in members if i not in aspects]
+        if len(own) >= least and len(set(aspects.values())) < MAX_ASPECTS:
+            aspects |= dict.fromkeys(own, groups[members])
     rest = OTHER_ASPECT if aspects else ONLY_ASPECT
     return [replace(finding, aspect=aspects.get(i, rest)) for i, finding in enumerate(findings)]
 
 
-def _group_by_heading(findings: Sequence[Finding]) -> dict[str, list[int]]:
-    """Return the headings above findings, each with the places of those below it."""
-    groups: dict[str, list[int]] = defaultdict(list)
-    for i, finding in enumerate(findings):
-        for heading in _list_headings(finding):
-            groups[heading].append(i)
-    return groups
-
-
 def _list_headings(finding: Finding) -> list[str]:
-    """Return the headings above a finding; none where the title of its passage only says where it stands, such as a page."""
+    """Return the headings above a finding; instead of a file's name and page, the words of the name."""
     if not finding.quotations:
         return []
     passage = finding.quotations[0].passage
     headings = [strip_parenthetical(heading) for heading in passage.title.split(" > ")]
-    return headings if len(headings) > 1 or passage.place.lines is not None else []
-
-
-def _group_by_phrase(findings: Sequence[Finding], texts: Sequence[str], names: Sequence[str]) -> dict[str, list[int]]:
-    """Return the pairs of neighbouring words that findings of several files have, with the places of these findings.
-
-    Those in names are left out.
-    """
-    known = content_stems(" ".join(names))
-    groups: dict[tuple[str, ...], dict[int, str]] = defaultdict(dict)
-    for i, text in enumerate(texts):
-        for first, second in pairwise(_WORD.findall(text)):
-            stems, phrase = (content_stems(first), content_stems(second)), f"{first} {second}"
-            key = tuple(stem for own in stems for stem in sorted(own))
-            if all(stems) and len(set(key)) == len(key) and not known & set(key) and phrase in text:
-                groups[key].setdefault(i, phrase)
-    paths = [{one.passage.place.path for one in finding.quotations} for finding in findings]
-    return {
-        next(iter(found.values())): list(found)
-        for found in groups.values()
-        if len(set[str]().union(*(paths[i] for i in found))) >= _MIN_IN_ASPECT
-    }
+    if passage.kind == "chat" and headings == [passage.title]:
+        return []  # Who wrote the message and when.
+    name = PurePath(passage.place.path).name
+    return [name_file(name) if heading.partition(", ")[0] == name else heading for heading in headings]
 
 
 def _read_text(finding: Finding) -> str:

@@ -335,7 +335,7 @@ def _render_stop(report: Report) -> str:
         [topic, *(format_reading(f"coverage.topic.{topic}", value) for value in values)]
         for topic, values in get_topic_series(stop).items()
     ]
-    sufficiency = describe_sufficiency(report.sufficient, report.confidence, stop.sufficiency)
+    sufficiency = describe_sufficiency(report)
     promise = f"How sure is this stop? {PROMISE_TEXT[stop.promise].capitalize()}."
     why = "" if is_all_read(stop) else promise if stop.reason in JUDGED_REASONS else stop.explanation
     fruitless = _render_items(_escape(query, 300) for query in list_fruitless_queries(report))

@@ -248,7 +248,7 @@ def _render_stop(report: Report) -> Iterable[str]:
         yield breadth
     if stop.reason == "read_all":
         return
-    sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
+    sufficiency = describe_sufficiency(report)
     gate = to_inline_code(to_one_line(stop.expression or stop.gate))
     yield f"Evidence judged sufficient: {sufficiency}. Gate: {gate}"
     if stop.rounds:

@@ -47,18 +47,18 @@ def render_quotation(quotation: Quotation, citation: str) -> str:
 
 
 def render_in_line(quotation: Quotation) -> str:
-    """Return a short quotation as one line of Markdown, without its source; a record as the name of its table and its cells."""
+    """Return a short quotation as one line of Markdown, its lead before a colon; a record as its table's name and cells."""
     if quotation.format != "table":
-        return quote_markdown(to_one_line("".join(f"{piece.joint}{piece.text}" for piece in _lay_out(quotation))))
-    cells = read_cells(quotation)
+        *leads, last = (piece.text for piece in _lay_out(quotation))
+        return quote_markdown(to_one_line(": ".join([*(lead.rstrip(":") for lead in leads), last])))
+    cells, file = read_cells(quotation), re.split(r", sheet | > ", quotation.passage.title)[0]
     text = "; ".join(f"{name}: {value}" if name else value for name, value in cells.items())
-    return quote_markdown(to_one_line(f"{name_table(quotation)}: {text}"))
+    return quote_markdown(to_one_line(f"{name_file(file)}: {text}"))
 
 
-def name_table(quotation: Quotation) -> str:
-    """Return the name of the table that a record is from, as words."""
-    file = re.split(r", sheet | > ", quotation.passage.title)[0]
-    return " ".join(re.sub(r"\.\w{2,5}$", "", file).replace("_", " ").split())
+def name_file(name: str) -> str:
+    """Return the name of a file as words."""
+    return " ".join(re.sub(r"\.\w{2,5}$|_|(?<!\d)-|-(?!\d)", " ", name).split())
 
 
 def read_cells(quotation: Quotation) -> dict[str, str]:

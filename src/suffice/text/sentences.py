@@ -53,6 +53,12 @@ def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[O
     return found
 
 
+def ends_sentence(text: str) -> bool:
+    """Return whether a text ends as a sentence does, not as a title, a greeting or a line that was cut."""
+    tail = text.rstrip()[-_MAX_GAP:]
+    return any(match.end() == len(tail) for match in _SENTENCE_END.finditer(f"{tail} "))
+
+
 def docstring_sentences(text: str) -> list[Offsets]:
     """Return the offsets of the sentences in the docstrings of source code, without interactive examples."""
     found = [span for start, end in docstring_spans(text) for span in split_sentences(text, start, end)]
