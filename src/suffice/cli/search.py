@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 
 @takes_options("docs", "web", "providers", "include", "exclude", "k", "alpha", alpha=PLAIN_ALPHA_HELP)
-def search(
-    query: str = argument(..., "What to look for.", "QUERY"),
-    as_json: bool = JSON,
-    **given: Any,
-) -> int:
+def search(query: str = argument(..., "What to look for.", "QUERY"), as_json: bool = JSON, **given: Any) -> int:
     """Run one search and show the passages it finds.
 
     The exit status is 3 if nothing is found.

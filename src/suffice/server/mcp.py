@@ -274,12 +274,7 @@ def build_server(options: RunOptions) -> "MCPServer":
 
     shared = SharedSearch(options)
     sessions: OrderedDict[tuple[str, str], McpSession] = OrderedDict()
-    server: MCPServer = MCPServer(
-        "suffice",
-        instructions=INSTRUCTIONS,
-        version=__version__,
-        log_level="WARNING",
-    )
+    server: MCPServer = MCPServer("suffice", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
 
     def get_session(ctx: Context) -> McpSession:
         session = sessions.setdefault(_identify_client(ctx), McpSession())

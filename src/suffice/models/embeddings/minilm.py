@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_SHA256 = "f2383fe73d0e61351508b690f736d0f7e2a389b8c4c4c6c5563f1ca163a01221"
+_SHA256 = "94d8441c79bd807d746990aab562230d634e6c03a8caf81c741d2becdffcf525"
 FOLDER = Path(__file__).parents[1] / "minilm"
 # The length the model was trained with. It accepts 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
@@ -32,7 +32,7 @@ class MiniLM:
     text's vector would depend on its neighbours, and batches are hardly faster on a few cores.
     """
 
-    name = "all-MiniLM-L6-v2-int8-2-128"
+    name = "minilm-asked-1-128"
     dimension = 384
     is_remote = False
     is_english_only = True

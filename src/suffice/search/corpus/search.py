@@ -20,13 +20,7 @@ from suffice.models.embeddings.static import StaticEmbedder
 from suffice.models.embeddings.stretches import split_stretches
 from suffice.search.base import RankedScope
 from suffice.search.corpus.index import BM25Index, IndexEntry
-from suffice.search.corpus.ranking import (
-    Candidate,
-    drop_near_duplicates,
-    rank_candidates,
-    text_to_embed,
-    to_passage,
-)
+from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, text_to_embed, to_passage
 from suffice.search.corpus.sync import STDIN, CorpusIndex, IndexRequest, open_index
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.files.walk import SkippedFile
