@@ -107,7 +107,7 @@ def build_report(
         raw=draft.raw,
         metadata={
             **_build_run_metadata(run),
-            **metadata,
+            **_renumber_review(metadata, cite),
             **_build_writing_metadata(run, instruction, numbers),
             **({"restated": draft.restated} if answer and draft.restated else {}),
         },
@@ -126,6 +126,14 @@ def build_report(
         findings=(reported := tuple(_build_finding(finding, cite) for finding in draft.listed) if answer else ()),
         aspects=tuple(_count_aspect(name, reported) for name in draft.aspects) if answer else (),
     )
+
+
+def _renumber_review(metadata: Mapping[str, Any], cite: "_Numbering") -> dict[str, Any]:
+    """Return the metadata with the numbers of the report in the reviewer's issues."""
+    if "review" not in metadata:
+        return {**metadata}
+    rounds = [{**one, "issues": tuple(map(cite.renumber, one["issues"]))} for one in metadata["review"]["rounds"]]
+    return {**metadata, "review": {**metadata["review"], "rounds": tuple(rounds)}}
 
 
 def _summarize(checked: Checked, cite: "_Numbering") -> str:
@@ -254,7 +262,7 @@ def _build_claim(verdict: ClaimVerdict, cite: _Numbering) -> Claim:
         cite.list_numbers(verdict.claim.handles),
         verdict.support,
         tuple(cite.build_span(one, stance) for one, stance in verdict.quotes if cite(one.passage)),
-        describe_reason(verdict.reason),
+        cite.renumber(describe_reason(verdict.reason)),
         build_evidence(verdict, "" if quote is None else cite(quote.passage)),
         "" if quote is None else quote.checker,
         None if quote is None else quote.probability,
