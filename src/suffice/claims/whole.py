@@ -31,9 +31,7 @@ from suffice.types import Note, Passage, Reason
 MAX_STATEMENTS = 80  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
-_NEAREST = (
-    2  # Passages that are shown for a statement because they are as near to it as its sources and say more of it.
-)
+_NEAREST = 2  # Passages shown for a statement because they are as near to it as its sources and say more of it.
 _TRUE_ROLES = ("stated", "joined")
 
 P = TypeVar("P", Passage, Note)

@@ -81,6 +81,8 @@ def build_report(
         tuple(map(cite.render, statements)) if answer else ()
         for statements in (draft.findings, draft.recommendations, draft.risks)
     )
+    for evaluated in metadata.get("review", {}).get("rounds", ()):  # The reviewer read handles of the run.
+        evaluated["issues"] = tuple(map(cite.renumber, evaluated["issues"]))
     excerpts = [build_excerpt(one, run.evidence.get_handle(one.passage)) for one in draft.quotations]
     shown_closest = [(item, build_excerpt(item.quotation, "")) for item in draft.closest]
     return Report(
@@ -107,7 +109,7 @@ def build_report(
         raw=draft.raw,
         metadata={
             **_build_run_metadata(run),
-            **_renumber_review(metadata, cite),
+            **metadata,
             **_build_writing_metadata(run, instruction, numbers),
             **({"restated": draft.restated} if answer and draft.restated else {}),
         },
@@ -126,14 +128,6 @@ def build_report(
         findings=(reported := tuple(_build_finding(finding, cite) for finding in draft.listed) if answer else ()),
         aspects=tuple(_count_aspect(name, reported) for name in draft.aspects) if answer else (),
     )
-
-
-def _renumber_review(metadata: Mapping[str, Any], cite: "_Numbering") -> dict[str, Any]:
-    """Return the metadata with the numbers of the report in the reviewer's issues."""
-    if "review" not in metadata:
-        return {**metadata}
-    rounds = [{**one, "issues": tuple(map(cite.renumber, one["issues"]))} for one in metadata["review"]["rounds"]]
-    return {**metadata, "review": {**metadata["review"], "rounds": tuple(rounds)}}
 
 
 def _summarize(checked: Checked, cite: "_Numbering") -> str:

@@ -8,12 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
-from suffice.report.notices import (
-    describe_absence,
-    describe_completeness,
-    describe_removed,
-    render_breadth,
-)
+from suffice.report.notices import describe_absence, describe_completeness, describe_removed, render_breadth
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
