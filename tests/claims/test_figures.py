@@ -17,6 +17,9 @@ from suffice.claims.figures import find_missing_figure, has_figure
         ("It is 3 km long.", "It is 3,000 m long."),
         ("It takes 90 minutes.", "It takes 1.5 hours."),
         ("It grew by 40 per cent.", "It grew by 40%."),
+        ("Automation brought 30% more.", "Impact_Percentage: 0.30"),
+        ("The share rose to 20.3%.", "Share: 0.203"),
+        ("The share is 0.3.", "The share is 30 %."),
         ("It is used twice a year.", "It is a bi-annual event."),
         ("1. It was built in 1887.", "Built in 1887."),
         ("It was opened on 4 March 2021.", "Opened: 2021-03-04."),
@@ -43,6 +46,8 @@ def test_figures_that_the_source_has(claim: str, source: str) -> None:
     [
         ("It was built in 1887.", "It was built in 1889.", "1887", "1889"),
         ("It grew by 60 %.", "It grew by 40 % in 2021.", "60 %", "40 %"),
+        ("It grew by 30%.", "Growth: 0.35", "30%", ""),
+        ("It grew by 300%.", "Factor: 3", "300%", ""),
         ("It takes 25 s.", "It takes 25 ms.", "25 s", "25 ms"),
         ("It is 5 miles long.", "It is 5 km long.", "5 miles", "5 km"),
         ("It costs €5.", "It costs $5.", "€5", ""),

@@ -271,6 +271,45 @@ def test_a_source_that_decided_is_cited_beside_those_of_the_writer():
     assert text == "Graz lies on the Mur, and the bridge is of 1887 [1] [4]."
 
 
+def test_citations_that_stay_keep_their_places():
+    async def judge(statements, draft):
+        return [ClaimVerdict(one, "supported", (Quote(PASSAGES[3], 0, 10),), role="joined") for one in statements]
+
+    text, _, _ = verify("The bridge is in Graz [1], and of 1887 [2] [9], it is said.", judge_draft=judge)
+    assert text == "The bridge is in Graz [1], and of 1887 [2], it is said [4]."
+
+
+@pytest.mark.parametrize(
+    ("role", "again", "stays"),
+    [
+        ("joined", "It cost 500 [1].", True),
+        ("stated", "It cost 500 [2].", True),
+        ("joined", "It cost 600 [1].", False),
+        (None, "It cost 500 [1].", False),
+    ],
+)
+def test_what_the_check_found_true_and_the_writer_repeats_stays_as_unknown_if_only_a_figure_is_missing(
+    role, again, stays
+):
+    async def judge(statements, draft):
+        return [
+            ClaimVerdict(one, "unsupported", reason=Reason("figure", "", "500"), role=role)
+            if "cost" in one.text
+            else ClaimVerdict(one, "supported", role="stated")
+            for one in statements
+        ]
+
+    async def repeat(doubtful, draft):
+        return {verdict.claim: (build_statement(again),) for verdict in doubtful}
+
+    text, checked, _ = verify(f"{BUILT} It cost 500 [1].", judge_draft=judge, mend=repeat)
+    assert text == (f"{BUILT} {again}" if stays else BUILT)
+    assert [verdict.support for verdict in checked.verdicts] == ["supported", *["unknown"] * stays]
+    assert len(checked.removed) == (not stays)
+    text, _, _ = verify(f"{BUILT} It cost 500 [1].", judge_draft=judge)
+    assert text == BUILT, "without the writer's word it goes"
+
+
 def test_a_draft_without_a_supported_claim_is_replaced_by_quotations():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse(PIGS)])))
     assert "Pigs" not in report.final_answer

@@ -148,14 +148,15 @@ def test_other_passages_are_shown_only_for_statements_whose_own_sources_lack_the
     assert 1 < len(prompt.sources) < 6
 
 
-def test_what_the_paragraph_cites_is_shown_and_a_figure_in_it_is_cited():
+def test_what_the_paragraph_cites_is_shown_and_a_figure_in_it_is_cited_only_if_the_check_names_it():
     statement = Statement("The mill of 1871 has two wheels; bread costs 4 euros.", ("[1]",))
-    answer = CheckedStatement(1, "joined", "[1]", "It has two wheels")
-    [verdict], [prompt] = check([statement], answer, beside={statement: ("[2]",)})
+    named = CheckedStatement(1, "joined", "[1]", "It has two wheels", "the price is in [2]")
+    [verdict], [prompt] = check([statement], named, beside={statement: ("[2]",)})
     assert [note.handles for note in prompt.sources] == [("[1]",), ("[2]",)]
     assert (verdict.support, [quote.passage for quote in verdict.supporting]) == ("supported", [MILL, BREAD])
-    [verdict], _ = check([statement], answer)
-    assert verdict.reason.kind == "figure"
+    unnamed = CheckedStatement(1, "joined", "[1]", "It has two wheels")
+    [verdict], _ = check([statement], unnamed, beside={statement: ("[2]",)})
+    assert verdict.reason.kind == "figure", "a source that merely has the figure may be about something else"
 
 
 def test_the_doubt_says_whether_a_source_is_cited():

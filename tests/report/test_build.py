@@ -7,7 +7,9 @@ from bridge_story import ENOUGH, PASSAGES, asking, kinds, model, outcome, play, 
 
 from suffice.errors import ModelError
 from suffice.events import PromptCompacted, SearchStopped
+from suffice.prompts.judging import Evaluation, EvaluationIssue
 from suffice.prompts.writing import SynthesisResponse
+from suffice.settings import ReviewRules
 from suffice.testing import FixtureSearch, make_passage
 from suffice.text.citations import drop_unknown_citations
 from suffice.text.markdown import strip_markdown
@@ -47,6 +49,18 @@ def test_citations_are_renumbered_without_gaps_in_order_of_first_citation():
         ("[3]", "Ida Halloran"),
     ]
     assert report.summary == "Graz lies on the Mur [1]."
+
+
+def test_citations_in_the_reviewers_issues_are_renumbered_too():
+    named = EvaluationIssue("grounded", "", "[4] says it, [2] and [9] do not.")
+    script = model(reflects=[ENOUGH], drafts=[SynthesisResponse("Graz lies on the Mur [4].")])
+    script._script |= {"evaluate": [Evaluation(*[9] * 6, issues=(named,))]}
+    report = outcome(setup(script, FixtureSearch(default=PASSAGES), review=ReviewRules()))
+    [judged] = report.metadata["review"]["rounds"]
+    [line] = judged["issues"]
+    assert "[1] says it" in line
+    assert "[2]" not in line
+    assert "[9]" not in line
 
 
 def test_citations_in_the_lists_are_renumbered_too():

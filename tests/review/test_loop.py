@@ -157,6 +157,18 @@ def test_unsupported_claims_of_a_revision_are_removed_before_it_is_evaluated():
     assert "king" not in case.model.prompts[2].text.text, "the judge reads the verified text"
 
 
+def test_what_was_removed_before_a_revision_stays_listed_unless_it_is_back():
+    kept, back = (ClaimVerdict(Statement(text), "unsupported") for text in ("The king paid.", "It is blue."))
+
+    async def verify(draft):
+        return Checked(draft, (ClaimVerdict(Statement("It is blue [1]."), "supported"),), (again,))
+
+    again = ClaimVerdict(Statement("Pigs fly."), "unsupported")
+    case = Case([scored(6), scored(9)], [version(2)], verify_claims=verify)
+    case.play(replace(FIRST, removed=(kept, back, again)))
+    assert case.review.best.removed == (kept, again)
+
+
 def test_a_revision_without_supported_claims_counts_as_empty():
     async def verify(draft):
         return Checked()

@@ -73,7 +73,8 @@ class Figure:
     def matches(self, other: "Figure") -> bool:
         """Whether another figure states this one: the same value, or one that this rounds, of the same kind.
 
-        The unit may be given elsewhere ("500 staff hours", the head of a table), so a bare number is compared as it is written.
+        The unit may be given elsewhere ("500 staff hours", the head of a table), so a bare number is compared as it is written,
+        and a bare fraction as a percentage too: 0.30 is 30 %.
         """
         if self.kind and other.kind and self.kind != other.kind:
             return False
@@ -81,8 +82,10 @@ class Figure:
             one, two = self.value / self.factor, other.value / other.factor
             if abs(one - two) <= 1e-9 * max(1.0, abs(two)):
                 return True
-        close = 1e-9 * max(1.0, abs(self.value))
-        return self.value - self.below - close <= other.value <= self.value + self.above + close
+        values, close = [other.value], 1e-9 * max(1.0, abs(self.value))
+        if {self.kind, other.kind} == {"", "%"} and 0 < (other if self.kind else self).value < 1:
+            values.append(other.value * (100 if self.kind else 0.01))
+        return any(self.value - self.below - close <= value <= self.value + self.above + close for value in values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,8 @@ class ClaimVerifier:
         def settle(statement: Statement) -> tuple[Statement, ...]:
             kept: list[Statement] = []
             for new in mended.get(statement, (statement,)):
+                if statement in mended and _is_confirmed(verdicts[new], verdicts[statement]):
+                    verdicts[new] = replace(verdicts[new], support="unknown")
                 settled = self._settle(verdicts[new])
                 if settled is None:
                     removed[new] = verdicts[new]
@@ -300,3 +302,9 @@ def _lacks_support(verdict: ClaimVerdict) -> bool:
 
 def _is_acceptable(verdict: ClaimVerdict) -> bool:
     return verdict.support in ("supported", "unknown")
+
+
+def _is_confirmed(new: ClaimVerdict, old: ClaimVerdict) -> bool:
+    """Whether the writer repeats a sentence that the model's check found true and that only lacks a figure in its sources."""
+    is_figure = new.reason is not None and new.reason.kind == "figure"
+    return is_figure and new.role is not None and new.plain_text == old.plain_text

@@ -23,7 +23,7 @@ from suffice.claims.verbatim import find_words
 from suffice.claims.verdict import Checkable, ClaimVerdict, Quote
 from suffice.memory.evidence import drop_repeated_titles
 from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement
-from suffice.text.citations import parse_handle
+from suffice.text.citations import list_handles, parse_handle
 from suffice.text.entities import content_stems
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Passage, Reason
@@ -31,9 +31,7 @@ from suffice.types import Note, Passage, Reason
 MAX_STATEMENTS = 80  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
 _TOKENS_OF_ANSWER = 90  # For each statement.
-_NEAREST = (
-    2  # Passages that are shown for a statement because they are as near to it as its sources and say more of it.
-)
+_NEAREST = 2  # Passages shown for a statement because they are as near to it as its sources and say more of it.
 _TRUE_ROLES = ("stated", "joined")
 
 P = TypeVar("P", Passage, Note)
@@ -64,8 +62,7 @@ async def check_draft(
         for checked in answer.statements if answer is not None else ():
             number = group.first + checked.number - 1
             if group.first <= number < group.end:
-                near = [passages[one] for one in beside.get(statements[number], ()) if one in passages]
-                verdicts[number] = _judge(statements[number], checked, group.passages, near)
+                verdicts[number] = _judge(statements[number], checked, group.passages)
     return verdicts
 
 
@@ -146,10 +143,8 @@ def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str) -> 
     return CheckDraft(numbered, drop_repeated_titles(notes), draft, 200 + _TOKENS_OF_ANSWER * len(numbered))
 
 
-def _judge(
-    statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage], beside: Sequence[Passage]
-) -> ClaimVerdict:
-    """Return the verdict that the model's answer amounts to. ``beside`` are the passages that its paragraph cites."""
+def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage]) -> ClaimVerdict:
+    """Return the verdict that the model's answer amounts to. Only a passage that it names is cited besides the writer's."""
     words = strip_claim_markup(statement.text)
     cited = [passages[handle] for handle in statement.handles if handle in passages] or list(passages.values())
     handle = parse_handle(checked.source) or ""
@@ -171,7 +166,8 @@ def _judge(
         return find_missing_figure(words, texts, near, may_compute=role == "joined", may_count=role in _TRUE_ROLES)
 
     missing = find_missing(cited)
-    has_figure = (one for one in beside if one not in cited and not find_missing([*cited, one]))
+    remarked = [passages[one] for one in list_handles(checked.reason) if one in passages]
+    has_figure = (one for one in remarked if one not in cited and not find_missing([*cited, one]))
     if missing and role in _TRUE_ROLES and not is_elsewhere and (source := next(has_figure, None)):
         other, _ = _find_quote(words, "", [source], [])
         return ClaimVerdict(statement, "supported", (*quotes, *([other] if other else [])), role="joined")

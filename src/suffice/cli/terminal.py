@@ -40,13 +40,7 @@ from suffice.events import (
 from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.answer_html import is_http_url
 from suffice.report.chart import render_sparkline
-from suffice.report.markdown import (
-    describe_partly,
-    describe_refusal,
-    describe_restated,
-    format_usage,
-    render_markdown,
-)
+from suffice.report.markdown import describe_partly, describe_refusal, describe_restated, format_usage, render_markdown
 from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import count, describe_reading, describe_search, describe_stop, format_reading

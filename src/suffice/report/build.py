@@ -80,6 +80,8 @@ def build_report(
         tuple(map(cite.render, statements)) if answer else ()
         for statements in (draft.findings, draft.recommendations, draft.risks)
     )
+    for evaluated in metadata.get("review", {}).get("rounds", ()):  # The reviewer read handles of the run.
+        evaluated["issues"] = tuple(map(cite.renumber, evaluated["issues"]))
     excerpts = [build_excerpt(one, run.evidence.get_handle(one.passage)) for one in draft.quotations]
     shown_closest = [(item, build_excerpt(item.quotation, "")) for item in draft.closest]
     return Report(
@@ -253,7 +255,7 @@ def _build_claim(verdict: ClaimVerdict, cite: _Numbering) -> Claim:
         cite.list_numbers(verdict.claim.handles),
         verdict.support,
         tuple(cite.build_span(one, stance) for one, stance in verdict.quotes if cite(one.passage)),
-        describe_reason(verdict.reason),
+        cite.renumber(describe_reason(verdict.reason)),
         build_evidence(verdict, "" if quote is None else cite(quote.passage)),
         "" if quote is None else quote.checker,
         None if quote is None else quote.probability,

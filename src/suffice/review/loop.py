@@ -176,7 +176,10 @@ class ReviewLoop:
     async def _revise(self, text: Checked, issues: tuple[str, ...]) -> Checked:
         """Return the next version with its claims verified; empty if there is none."""
         revision = await revise_draft(self._run, text.draft, issues, self._named)
-        return Checked() if revision is None else await self._verify_claims(revision)
+        checked = Checked() if revision is None else await self._verify_claims(revision)
+        shown = {verdict.plain_text for verdict in (*checked.verdicts, *checked.removed)}
+        before = (verdict for verdict in text.removed if verdict.plain_text not in shown)
+        return replace(checked, removed=(*before, *checked.removed))
 
     async def _run_within_budget(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Return the result of the work, or ``None`` if the budget is spent before it starts or the time before it ends."""

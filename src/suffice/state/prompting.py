@@ -22,9 +22,7 @@ A = TypeVar("A")
 
 # Evidence in one prompt; older evidence is shortened. Value of the source system, see docs/sources.md.
 MAX_EVIDENCE_TOKENS = 50_000
-MIN_PROMPT_TOKENS = (
-    4_000  # A prompt may hold this much even when the token budget is spent, so that an answer is written.
-)
+MIN_PROMPT_TOKENS = 4_000  # Held even when the token budget is spent, so that an answer is written.
 MIN_NOTES_TOKENS = 200  # Evidence that a prompt may always hold.
 WRITING_ROLES = ("draft", "answer")  # Asked even when the tokens are used up, so that an answer is written.
 MIN_CHUNK_CHARS = 80  # A provider streams a few letters at a time; a Drafting event waits for this many characters.

@@ -12,7 +12,7 @@ Offsets count characters of the text as given. The functions that find a run of 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from suffice.text.sentences import Offsets, split_sentences
@@ -91,13 +91,13 @@ def has_citation(text: str) -> bool:
     return _CITATION.search(_mask_code(text)) is not None
 
 
-def strip_citations(text: str) -> str:
-    """Return the text without its citations and the space before each of them.
+def strip_citations(text: str, keep: Collection[str] = ()) -> str:
+    """Return the text without its citations, but for those to keep, and the space before each of them.
 
     >>> strip_citations("It rose [1][2] and fell [3].")
     'It rose and fell.'
     """
-    return _CITATION_WITH_SPACE.sub("", text)
+    return _CITATION_WITH_SPACE.sub(lambda match: match[0] if match[0].strip() in keep else "", text)
 
 
 def replace_citations(text: str, replace: Callable[[str], str], *, anchors: bool = False) -> str:

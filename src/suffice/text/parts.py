@@ -127,15 +127,15 @@ def split_statements(text: str) -> list[str]:
 
 
 def cite(statement: Statement, handles: Sequence[str]) -> Statement:
-    """Return a statement that cites these passages and no others.
+    """Return a statement that cites these passages and no others. What it cites already stays where it is.
 
-    >>> cite(Statement("It is old [1]."), ["[2]", "[3]"]).text
-    'It is old [2] [3].'
+    >>> cite(Statement("It is old [1] and big [2]."), ["[2]", "[3]"]).text
+    'It is old and big [2] [3].'
     """
-    body = strip_citations(statement.text).rstrip()
+    body = strip_citations(statement.text, handles).rstrip()
     end = len(body) - len(body.rstrip(_END_MARKS))
     words, marks = (body[:-end], body[-end:]) if end else (body, "")
-    text = " ".join([words.rstrip(), *handles]) + marks
+    text = " ".join([words.rstrip(), *(one for one in handles if one not in list_handles(body))]) + marks
     return replace(statement, text=text, handles=tuple(handles))
 
 
