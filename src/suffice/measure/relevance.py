@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 FEEDBACK = 0.3  # β: more pulls the ranking away from the question.
 # Fitted on 40 questions over four sets of documentation (``python -m bench.breadth --topics``).
-BIAS, SLOPE = -4.07, 1.67
+BIAS, SLOPE = -4.54, 1.76
 # Of a file: the weights of its own score and of how far it is behind the best file (the same command fits them).
-FILE_BIAS, FILE_SLOPE, FILE_BEHIND = -2.24, 10.20, 5.87
+FILE_BIAS, FILE_SLOPE, FILE_BEHIND = -1.99, 10.33, 6.93
 INTERVAL = 1.8  # How far below its estimate the log-odds of a share may be, for four of five questions.
 
 
@@ -69,7 +69,7 @@ def estimate_file_relevance(score: float, best: float) -> float:
     """Return the probability that a file is relevant, from its similarity to the question and that of the best file.
 
     >>> round(estimate_file_relevance(0.6, best=0.6), 2), round(estimate_file_relevance(0.3, best=0.6), 2)
-    (0.98, 0.28)
+    (0.99, 0.27)
     """
     return 1 / (1 + exp(-(FILE_BIAS + FILE_SLOPE * score + FILE_BEHIND * (score - best))))
 

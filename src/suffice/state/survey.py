@@ -25,7 +25,7 @@ from suffice.types import Coverage, Passage, Query
 
 DEFAULT_TARGET, DEEP_TARGET = 0.9, 0.98  # The share of what is relevant that a broad question reads; the deep tier's.
 _FEEDBACK_FILES, _FEEDBACK_PASSAGES = 5, 3
-_MIN_FILE = 0.55  # Probability from which on a file is quoted.
+_MIN_FILE = 0.65  # Probability from which on a file is quoted.
 _NEAREST = 25
 _OWN_SHARE = 0.7  # Of a passage's rank; the rest is its file's.
 _MIN_BATCH, _BATCHES = 40, 10  # A round reads at least so many passages, and a tenth of all.
