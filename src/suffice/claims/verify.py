@@ -3,7 +3,7 @@
     each statement ─▶ supported by its citation ─▶ stays
                    ─▶ supported by another source ─▶ gets that citation
                    ─▶ neither ─▶ is searched for once, if the budget allows
-                   ─▶ still neither ─▶ goes back to a strong writer with the reason, once
+                   ─▶ still neither ─▶ goes back to a strong writer, once; repeated, if only a figure is doubted, it is unknown
                    ─▶ still neither ─▶ is removed and listed with the reason, or marked in a lenient run
 
 Quotations are their own evidence: other passages are only searched for disagreement. Verdicts are cached, so verifying a
