@@ -2,11 +2,12 @@
 
 A server on loopback answers at once with what a strong language model once answered (``strong_answers.json``), over the 18
 documents of the DRBench task DR0007; ``FOLDER`` holds ``tasks.tar.gz``. There are four cases: with a program or without, with
-a revision or without. Citations of the recorded answers are found again by the words of their passages, so the answers
+a revision or without. Citations of the recorded answers are found again by a hash of their passages, so the answers
 fit as long as these are read as they were. Tokens are characters of the request through four, the answer's schema included.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -93,8 +94,9 @@ def _find_role(text: str, schema: Mapping[str, Any] | None) -> str:
 
 
 def _make_key(note: str) -> str:
-    """Return the beginning of the longest line: titles and repeated names of columns come and go."""
-    return max((re.sub(r"\W+", "", line) for line in note.split("\n")), key=len)[:_KEY_CHARS]
+    """Return a hash of the beginning of the longest line: titles and repeated names of columns come and go."""
+    longest = max((re.sub(r"\W+", "", line) for line in note.split("\n")), key=len)
+    return hashlib.sha256(longest[:_KEY_CHARS].encode()).hexdigest()[:16]
 
 
 def _serve(replay: Replay) -> ThreadingHTTPServer:

@@ -11,7 +11,7 @@ DRAFT = {"messages": [{"content": f"Write the answer to a task.\n{NOTE}"}]}
 def make_replay(case: str) -> Replay:
     replay = Replay(CASES[case])
     replay.recorded = {
-        "passages": {"[1]": "ThemillatOstravawasbuiltbyJanKolbe"},
+        "passages": {"[1]": "0ec1e69642b4ba4c"},
         "computed": "[9]",
         "computed_words": "9",
         "computed_from": {"citation": "[1]", "check": ""},
