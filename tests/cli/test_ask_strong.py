@@ -85,10 +85,10 @@ def test_the_planner_knows_the_files(ask: Callable) -> None:
     assert "other languages" not in plan
 
 
-def test_where_all_is_read_the_planner_asks_for_no_search_and_its_notes_bind_nobody(ask: Callable) -> None:
+def test_where_all_is_read_the_planner_knows_the_files_and_its_notes_bind_nobody(ask: Callable) -> None:
     _, requests = ask(QUESTION)
     plan = find_prompt(requests, "plan")
-    assert "forth.md" not in plan, "the writer reads it all"
+    assert "forth.md (1 kB)" in plan
     assert "give no queries" in plan
     assert "counts as a query" not in plan
 

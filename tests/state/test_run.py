@@ -89,7 +89,7 @@ def test_where_everything_is_read_no_queries_are_asked_for():
     assert asyncio.run(run.plan(searches=False)).form == "research"
     prompt = model.prompts[0].render()
     assert "give no queries" in prompt
-    assert "a.md (1 kB)" not in prompt, "the writer sees what is in the files"
+    assert "a.md (1 kB)" in prompt, "the plan says what the answer deals with"
     assert not any(words in prompt for words in ("Write up to", "counts as a query"))
 
 

@@ -24,7 +24,7 @@ MAX_ALTERNATIVES = 6
 MAX_CRITERIA = 6
 PASSAGES_PER_CELL = 4
 _READ_PER_CELL = 12  # Sentences nearest to a criterion, which the reader looks at.
-_MIN_FIT = 0.42  # Set on four small folders: below it a sentence is about another criterion.
+_MIN_FIT = 0.34  # Set on four small folders: below it a sentence is about another criterion.
 NOTHING_FOUND = "*nothing found*"
 ANY_CRITERION = "What the sources say"
 _LEAD = re.compile(
@@ -124,14 +124,14 @@ def _is_headed(sentence: QuotedSentence, own: frozenset[str], others: Sequence[f
 
 
 def _find_best(criterion: str, sentences: Sequence[QuotedSentence], embed: Embed) -> QuotedSentence | None:
-    """Return the sentence that says most on a criterion: its nearness, whether the reader finds the criterion in it, and
-    whether the heading above it names the criterion.
+    """Return the sentence that says most on a criterion: its nearness, half as much whether the reader finds the criterion
+    in it, and whether the heading above it names the criterion.
     """
     near = _measure_fits(criterion, sentences, embed_static)
     fits = _measure_fits(criterion, nlargest(_READ_PER_CELL, near, key=near.__getitem__), embed)
     if reader := find_reader():
         for one, found in zip(fits, reader.read(f"{criterion}?", [one.text for one in fits]), strict=True):
-            fits[one] += found.probability
+            fits[one] += found.probability / 2
     best = max(fits, key=fits.__getitem__, default=None)
     return best if best is not None and fits[best] >= _MIN_FIT else None
 

@@ -142,7 +142,7 @@ class RunState(Prompter):
                 limit = max(1, min(limit, self.budget.queries_left - 1))
             prompt = Plan(self.task, limit, self.scope_files, self.scope_languages, today=self.today)
             if not searches:
-                prompt = replace(prompt, most=0, files=(), languages="", reading=_NO_QUERIES)
+                prompt = replace(prompt, most=0, languages="", reading=_NO_QUERIES)
             plan = await self.try_ask(prompt) or PlanResponse(())
             if not plan.queries:
                 plan = replace(plan, queries=(PlannedQuery(self.task, "the task itself"),))
