@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import suffice
+from bench.load import stream_completion
 
 HERE = Path(__file__).parent
 TASK = "DR0007"
@@ -127,17 +128,15 @@ def _serve(replay: Replay) -> ThreadingHTTPServer:
                 self.send({"error": {"message": str(error)}}, 400)
                 return
             message = {"role": "assistant", "content": text}
-            base: dict[str, Any] = {"id": "1", "created": 1, "model": "replay-large", "object": "chat.completion"}
             sent, written = len(json.dumps(request)) // 4, len(text) // 4
             usage = {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written}
+            choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+            base = {"id": "1", "created": 1, "model": "replay-large", "object": "chat.completion"}
+            completion = {**base, "choices": choices, "usage": usage}
             if request.get("stream"):
-                base["object"] = "chat.completion.chunk"
-                chunks = [{**base, "choices": [{"index": 0, "delta": message, "finish_reason": None}]}]
-                chunks += [{**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage}]
-                lines = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
-                self.send_body(f"{lines}data: [DONE]\n\n".encode(), "text/event-stream")
-                return
-            self.send({**base, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage})
+                self.send_body(stream_completion(completion), "text/event-stream")
+            else:
+                self.send(completion)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
