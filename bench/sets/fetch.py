@@ -109,13 +109,22 @@ def plain(line):
 
 
 def man_to_text(text):
-    """The man macros that rsync's and chrony's pages use (made from Markdown and AsciiDoc: few)."""
+    """The man macros that rsync's, chrony's and smartmontools' pages use (few)."""
     if "Generator: Asciidoctor" in text:
         text = re.sub(r"(?ms)^(\.TH [^\n]*\n).*?^(?=\.SH)", r"\1", text)  # its own macros
         text = re.sub(r"(?ms)^\.ie n \\\{\\\n\\h'-\d+' ?(\S+?)\\h.*?^\.el .*?^\.\\\}\n", r"\1 ", text)  # list items
         text = re.sub(r'(?m)^\.URL "(.*?)" "(.*?)" "(.*?)"', lambda m: (m[2] or m[1]) + m[3], text)
         text = (
             text.replace("\\f(CR", "\\fR").replace("\\(rs", "\\e").replace(" \\c\n", "\n").replace("\\fP]", "\\fP\\&]")
+        )
+    if "borrowed from pages generated with Pod::Man" in text:  # smartmontools'
+        text = re.sub(r"(?ms)^\.(?:ig|de)\b.*?^\.\.\n", "", text)
+        text = re.sub(r"(?m) *\\\"#?[^\n]*$", "", re.sub(r"(?m)^\.(?:\\\"|ie|el|if)[^\n]*\n", "", text))
+        text = (
+            text.replace("\\*(Aq", "\\(aq")
+            .replace("\n.Sp", "\n.sp")
+            .replace("\n.Vb", "\n.nf")
+            .replace("\n.Ve", "\n.fi")
         )
     out, para, depth, nofill = [], [], 0, False
 
