@@ -2,8 +2,8 @@
 
     python training/reader/export.py --job answers --weights build/small --held build/gpu/held.jsonl.xz --out build/model
 
-It writes ``JOB.onnx`` and its record in ``provenance.json``. With ``--start`` the weights are the mean of the trained ones and those
-that the training started from. Inputs: ``input_ids``, ``attention_mask``, ``token_type_ids``. Outputs: ``claims`` (supported,
+It writes ``JOB.onnx`` and its record in ``provenance.json``. With ``--start`` the weights are a mean of the trained ones
+(``--share`` of them) and those of a reader before. Inputs: ``input_ids``, ``attention_mask``, ``token_type_ids``. Outputs: ``claims`` (supported,
 contradicted, not enough), ``answerable`` and ``ends`` (first and last token of the answer), all logits; a job uses its own. The
 temperature of claims is fitted on sources that were not trained on, because on the others a reader is surer than it should be.
 """
@@ -30,8 +30,8 @@ START = {
 }
 
 
-def export(size: str, weights: list[Path], start: list[Path], out: Path) -> None:
-    """Write the model with int8 weights, the mean of both if ``start`` names some."""
+def export(size: str, weights: list[Path], start: list[Path], share: float, out: Path) -> None:
+    """Write the model with int8 weights, a mean of both with ``share`` of the first if ``start`` names some."""
     import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -44,7 +44,8 @@ def export(size: str, weights: list[Path], start: list[Path], out: Path) -> None
     model = load(size, weights).eval()
     if start:
         before = load(size, start).state_dict()
-        model.load_state_dict({name: (value + before[name]) / 2 for name, value in model.state_dict().items()})
+        mixed = {name: share * value + (1 - share) * before[name] for name, value in model.state_dict().items()}
+        model.load_state_dict(mixed)
     torch.onnx.export(model, pair, str(plain), input_names=NAMES, output_names=list(OUTPUTS), dynamic_axes=axes, opset_version=17, dynamo=False)  # fmt: skip
     quantize_dynamic(str(plain), str(out), weight_type=QuantType.QInt8, per_channel=True)
     plain.unlink()
@@ -101,14 +102,17 @@ def main() -> None:
     parser.add_argument("--job", choices=JOBS, required=True, help="what the weights are for")
     parser.add_argument("--size", choices=("small", "large"), default="small")
     parser.add_argument("--weights", type=Path, required=True, help="folder that train.py wrote")
-    parser.add_argument("--start", type=Path, help="folder with the start weights of pack.py: take the mean of both")
+    parser.add_argument("--start", type=Path, help="folder with weights of pack.py: take a mean of both")
+    parser.add_argument("--share", type=float, default=0.5, help="share of the trained weights in that mean")
     parser.add_argument("--held", type=Path, required=True, help="held.jsonl.xz of prepare.py")
     parser.add_argument("--rows", type=int, default=600, help="development rows for the temperature, at most")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     stored = f"{given.size}{16 if given.size == 'small' else 8}"
     start = sorted(given.start.rglob(f"{given.size}.[0-9]*")) if given.start else []
-    export(given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), start, given.out / f"{given.job}.onnx")
+    export(
+        given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), start, given.share, given.out / f"{given.job}.onnx"
+    )
     record(given.out, given.job, {"temperature": 1.0})
     claims, questions = load_held(given.held)
     if given.job == "claims":
@@ -126,7 +130,7 @@ def main() -> None:
     summary = json.loads(path.read_text()) if path.exists() else {}
     provenance = {
         "start_weights": START[given.size],
-        "weights": "mean of the trained weights and those that they started from" if start else "trained",
+        "weights": f"{given.share} of the trained weights, the rest of a reader before" if start else "trained",
         "recipe": "training/reader",
         "temperature": temperature,
         "training": {name: summary.get(name) for name in ("steps", "drawn", "seconds")},
