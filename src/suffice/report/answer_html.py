@@ -45,17 +45,13 @@ class MarkdownRenderer:
         self._anchors = {source.id: f"source-{position}" for position, source in enumerate(sources, start=1)}
         self._allowed_urls = {get_parser().normalizeLink(source.url) for source in sources if is_http_url(source.url)}
 
-    def render_block(self, markdown: str) -> str:
-        """Render paragraphs, lists and tables; headings start at ``h3``."""
-        return self._render_tokens(get_parser().parse(strip_control_chars(markdown)))
+    def render_block(self, markdown: str, *, has_citations: bool = True) -> str:
+        """Render paragraphs, lists and tables; headings start at ``h3``. In the text of a source brackets cite nothing."""
+        return self._render_tokens(get_parser().parse(strip_control_chars(markdown)), has_citations=has_citations)
 
     def render_inline(self, markdown: str) -> str:
         """Render one line of text."""
         return self._render_tokens(get_parser().parseInline(" ".join(strip_control_chars(markdown).split())))
-
-    def render_source(self, markdown: str) -> str:
-        """Render the Markdown of a source. Its brackets are not citations of this report."""
-        return self._render_tokens(get_parser().parse(strip_control_chars(markdown)), has_citations=False)
 
     def render_citation(self, handle: str) -> str:
         """Return a link to a source, or the bare handle if the report has no such source."""

@@ -33,10 +33,11 @@ def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRen
     is_markdown = bool(MARKDOWN_FILE.search(excerpt.location))
     if excerpt.format == "table" and (is_markdown or text.lstrip(f"{_BEGIN} ").startswith("|")):
         # An excerpt may leave rows out, and a blank line would end the table.
-        table = _mark(renderer.render_source(_BLANK_LINES.sub("\n", text)))
+        table = _mark(renderer.render_block(_BLANK_LINES.sub("\n", text), has_citations=False))
         return f'<div class="scroll" role="group" tabindex="0" aria-label="Table">{table}</div>'
     if is_markdown:
-        return f'<div class="quoted" dir="auto">{_mark(renderer.render_source(text))}</div>'
+        shown = _mark(renderer.render_block(text, has_citations=False))
+        return f'<div class="quoted" dir="auto">{shown}</div>'
     lines = _WRAPPED.sub(" ", text.strip()) if excerpt.format in ("prose", "list") else text.strip()
     return f'<div class="quoted plain" dir="auto">{_mark(escape(lines, quote=False))}</div>'
 

@@ -61,7 +61,7 @@ from suffice.text.citations import find_citations
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import strip_control_chars, to_one_line
 from suffice.text.sections import ReportSection
-from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
+from suffice.types import Claim, ClosestPassage, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
 
 _MAX_HEADING_CHARS = 240
 _CHARTS = ((760, "chart"), (350, "small"))  # Widths in units of the chart's text, for large screens and for small ones.
@@ -74,7 +74,8 @@ def render_html(report: Report) -> str:
     """Return the whole page."""
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
-    css, js, used = _load_asset("report.css"), _load_asset("report.js"), format_usage(report.usage)
+    css, js = _load_asset("report.css"), _load_asset("report.js")
+    used, skills = format_usage(report.usage), describe_skills(report)
     policy = (
         f"default-src 'none'; style-src '{_csp_hash(css)}'; script-src '{_csp_hash(js)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -120,7 +121,8 @@ def render_html(report: Report) -> str:
 {_render_bill(report)}
 </section>
 </div>
-<footer>{_render_skills(report)}<p>{_escape(used and f"{used} · ")}run {_escape(report.run, 80)}</p></footer>
+<footer>{skills and f"<p>Skills: {_escape(skills)}</p>"}
+<p>{_escape(used and f"{used} · ")}run {_escape(report.run, 80)}</p></footer>
 <script>{js}</script>
 </body>
 </html>
@@ -151,7 +153,10 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
     ]
     origin = render_origin(report.notices)
     if report.excerpts:
-        shown = "".join(_render_excerpt(excerpt, renderer) for excerpt in report.excerpts)
+        shown = "".join(
+            _render_excerpt(excerpt, renderer, f"{renderer.render_citation(excerpt.source)} ")
+            for excerpt in report.excerpts
+        )
         shown += renderer.render_block(render_disagreements(report.disagreements))
         marked, found = shown, frozenset[int]()
     else:
@@ -167,8 +172,9 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
         and strip_markdown(report.summary) not in strip_markdown(report.final_answer)
     ):
         short += f'<p class="lede" dir="auto">{renderer.render_inline(_escape_words(report.summary))}</p>'
-    below = _render_legend(_list_checked(report)) + renderer.render_block(origin)
-    return short + marked + (below if marked else ""), found
+    verdicts = _count_verdicts(_list_checked(report))
+    below = f'<p class="legend"><a href="#claims">Claims</a>: {verdicts}</p>' if verdicts else ""
+    return short + marked + (below + renderer.render_block(origin) if marked else ""), found
 
 
 def _list_checked(report: Report) -> Sequence[Claim]:
@@ -199,32 +205,20 @@ def _render_notices(report: Report) -> str:
     return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in notices)
 
 
-def _render_excerpt(excerpt: Excerpt, renderer: MarkdownRenderer) -> str:
-    heading = " · ".join(
-        part
-        for part in (f"<bdi>{_escape(excerpt.title, 160)}</bdi>", f"<bdi>{_format_location(excerpt.location)}</bdi>")
-        if part != "<bdi></bdi>"
-    )
-    return (
-        f'<figure class="excerpt"><figcaption>{renderer.render_citation(excerpt.source)} {heading}</figcaption>'
-        f"{render_excerpt_text(excerpt, renderer)}</figure>"
-    )
+def _render_excerpt(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRenderer, citation: str = "") -> str:
+    parts = filter(None, (_escape(excerpt.title, 160), _format_location(excerpt.location)))
+    heading = citation + " · ".join(f"<bdi>{part}</bdi>" for part in parts)
+    caption = f"<figcaption>{heading}</figcaption>" if heading else ""
+    return f'<figure class="excerpt">{caption}{render_excerpt_text(excerpt, renderer)}</figure>'
 
 
 def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
     refusal = describe_refusal(report)
     if not refusal and not report.closest:
         return ""
-    cards = "".join(
-        f'<figure class="excerpt"><figcaption><bdi>{_escape(passage.title, 160)}</bdi> · '
-        f"<bdi>{_format_location(passage.location)}</bdi></figcaption>{render_excerpt_text(passage, renderer)}</figure>"
-        for passage in report.closest
-    )
-    return _render_section(
-        "closest",
-        ReportSection.CLOSEST if report.closest else ReportSection.READ,
-        (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards,
-    )
+    cards = "".join(_render_excerpt(passage, renderer) for passage in report.closest)
+    title = ReportSection.CLOSEST if report.closest else ReportSection.READ
+    return _render_section("closest", title, (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards)
 
 
 def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
@@ -252,11 +246,6 @@ def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
     return _render_section("map", "Which source covers what", table)
 
 
-def _render_legend(claims: Sequence[Claim]) -> str:
-    items = _count_verdicts(claims)
-    return f'<p class="legend"><a href="#claims">Claims</a>: {items}</p>' if items else ""
-
-
 def _count_verdicts(claims: Sequence[Claim]) -> str:
     counts = {support: sum(claim.support == support for claim in claims) for support in SUPPORT_SYMBOLS}
     return " · ".join(f"{_render_symbol(support)} {number} {support}" for support, number in counts.items() if number)
@@ -273,7 +262,9 @@ def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
             place = (
                 f'<a href="{escape(strip_control_chars(source.url))}" rel="noopener noreferrer nofollow">{place}</a>'
             )
-        stretches = "".join(_render_stretch(stretch, renderer) for stretch in list_stretches(report, source))
+        stretches = "".join(
+            _render_excerpt(replace(stretch, title=""), renderer) for stretch in list_stretches(report, source)
+        )
         label = f"Passage cited from source {_escape(source.id, 12)}"
         passage = (
             f'<details class="passage"><summary aria-label="{label}">Show the passage</summary>{stretches}</details>'
@@ -310,11 +301,6 @@ def list_stretches(report: Report, source: Source) -> list[Excerpt]:
             moved = tuple((start + at, end + at) for start, end in stretch.highlight)
             kept[holder] = replace(kept[holder], highlight=(*kept[holder].highlight, *moved))
     return kept[:_MAX_STRETCHES]
-
-
-def _render_stretch(stretch: Excerpt, renderer: MarkdownRenderer) -> str:
-    place = f"<figcaption><bdi>{_format_location(stretch.location)}</bdi></figcaption>" if stretch.location else ""
-    return f'<figure class="excerpt">{place}{render_excerpt_text(stretch, renderer)}</figure>'
 
 
 # -- Why it stopped ----------------------------------------------------------------------------------------------------
@@ -547,8 +533,3 @@ def _load_asset(name: str) -> str:
     from importlib.resources import files
 
     return "\n" + files("suffice.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _render_skills(report: Report) -> str:
-    skills = describe_skills(report)
-    return f"<p>Skills: {_escape(skills)}</p>" if skills else ""
