@@ -8,8 +8,6 @@ from suffice.types import Stop
 
 MAX_QUERIES = 5  # Queries that are listed.
 _BELIEF_ROLES = ("extract", "curate", "compress", "notes")
-_WRITING = "The answer was not written by the model; the sources are quoted instead."
-_REVIEW = "The answer was not reviewed."
 
 
 def list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -17,7 +15,7 @@ def list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> 
     refused = run.refused
     lines = [f"Not searched for: {query}" for query in _list_unasked(run)] if stop.reason.startswith("budget_") else []
     if refused.get("draft"):
-        lines.insert(0, _WRITING)
+        lines.insert(0, "The answer was not written by the model; the sources are quoted instead.")
     if refused.get("check_draft"):
         lines.append("The claims were checked without asking the model.")
     if refused.get("compute"):
@@ -26,7 +24,7 @@ def list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> 
         lines.append("The notes were not brought up to date after the last round.")
     if review is not None and review.get("ending") == "budget":
         rounds = len(review.get("rounds") or ())
-        lines.append(f"The review ended after {rounds} of its rounds." if rounds else _REVIEW)
+        lines.append(f"The review ended after {rounds} of its rounds." if rounds else "The answer was not reviewed.")
     return tuple(lines)
 
 
