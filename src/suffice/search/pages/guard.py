@@ -72,16 +72,6 @@ def parse_url(text: str, allowed: HostAllowlist) -> "httpx2.URL":
     return url
 
 
-def resolve_redirect(base: "httpx2.URL", location: str) -> str:
-    """Return the URL to which a redirect leads."""
-    import httpx2
-
-    try:
-        return str(base.join(location))
-    except (httpx2.InvalidURL, UnicodeError, ValueError) as error:
-        raise PageRefused(f"{base.host} redirects to {location[:120]!r}, which is not the URL of a page") from error
-
-
 def check_url(url: "httpx2.URL", allowed: HostAllowlist) -> None:
     """Raise ``PageRefused`` unless this is the URL of a public page; the resolved address is checked on connecting."""
     if url.scheme not in DEFAULT_PORTS:
