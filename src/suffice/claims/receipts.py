@@ -239,18 +239,9 @@ class SourceComparison:
         """Return the passages of a file; none if it cannot be read any more."""
         if path not in self._passages:
             (document,) = read_documents([self._folder / path])
-            self._passages[path] = _list_passages(path, document) if isinstance(document, Document) else []
+            found = self._passages[path] = []
+            for chunk in document.chunks if isinstance(document, Document) else ():
+                is_exact = chunk.kind not in INEXACT_KINDS
+                place = Place(path, chunk.lines, chunk.page, chunk.record, is_exact, chunk.section)
+                found.append(Passage(f"{path}#{len(found)}", chunk.text, chunk.title, place, chunk.kind))
         return self._passages[path]
-
-
-def _list_passages(path: str, document: Document) -> list[Passage]:
-    return [
-        Passage(
-            f"{path}#{number}",
-            chunk.text,
-            chunk.title,
-            Place(path, chunk.lines, chunk.page, chunk.record, chunk.kind not in INEXACT_KINDS, chunk.section),
-            chunk.kind,
-        )
-        for number, chunk in enumerate(document.chunks)
-    ]
