@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 from suffice.answers import Offsets, Quotation
 from suffice.text.blocks import split_blocks
+from suffice.text.markdown import escape_line
 from suffice.text.plain import to_one_line
-from suffice.text.quoting import BOLD, format_title, quote_block, quote_markdown
+from suffice.text.quoting import BOLD, quote_block, quote_markdown
 from suffice.types import Excerpt, ExcerptFormat
+
+_MAX_TITLE_CHARS = 100
 
 
 class _Piece(NamedTuple):
@@ -34,7 +37,7 @@ def build_excerpt(quotation: Quotation, source: str) -> Excerpt:
 
 def render_quotation(quotation: Quotation, citation: str) -> str:
     """Return a quotation as Markdown: its heading path and location, then its text, which ends with its citation."""
-    title = format_title(quotation.title or quotation.passage.title)
+    title = escape_line(to_one_line(quotation.title or quotation.passage.title, _MAX_TITLE_CHARS))
     location = to_one_line(quotation.location)
     place = f"`{location}`" if location and "`" not in location else ""
     heading = " · ".join(part for part in (title, place) if part)

@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 
 from suffice.text.blocks import FENCE, LIST_MARKER
-from suffice.text.markdown import drop_needless_escapes, escape_line, escape_markdown, find_inline_code, strip_links
-from suffice.text.plain import to_one_line
+from suffice.text.markdown import drop_needless_escapes, escape_markdown, find_inline_code, strip_links
 from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
@@ -14,7 +13,6 @@ _LETTER_MARKER = re.compile(
     r"((?:(?<!\s)\s++)?)(?=\(?\w{1,4}\)\s)(?!\d+\))"
 )  # "(a)" or "a)", which Markdown does not know.
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
-_MAX_TITLE_CHARS = 100
 BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
 _PHRASE = re.compile(r"(?<![\w*\\])_(?=[^\W_])([^_*\s\x01]*+\s[^_*\n\x01]*+)(?<=[^\W_])_(?!\w)")
 _EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])((?:[^*()\n]|\([^*()\n]*\))+?)(?<=\S)\*(?![\w*])")
@@ -79,11 +77,6 @@ def _render_item_line(line: str) -> str:
 def _quote_part(text: str) -> str:
     """Return the text of a cell or an item."""
     return drop_needless_escapes(quote_markdown(text, is_start=False))
-
-
-def format_title(title: str) -> str:
-    """Return the title of a source for a heading: one line, escaped. A line end in it would begin text of its own."""
-    return escape_line(to_one_line(title, _MAX_TITLE_CHARS))
 
 
 def quote_markdown(text: str, *, is_start: bool = True) -> str:

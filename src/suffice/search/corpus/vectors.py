@@ -83,7 +83,9 @@ class EmbeddingCache:
         """Open the file of this embedder, and clear it if it holds vectors of another model."""
         if self._cache is None:
             name = f"{self.embedder.name}-{self.embedder.dimension}"
-            path = self._cache_dir / "vectors" / f"{_make_file_name(name)}.sqlite" if self._cache_dir else None
+            safe = re.sub(r"[^A-Za-z0-9.-]+", "-", name)[:80]
+            file = f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}.sqlite"
+            path = self._cache_dir / "vectors" / file if self._cache_dir else None
             cache = SqliteCache(path, "vector cache", self._notify)
             if self.embedder.is_remote:
                 self._clear_if_model_changed(cache)
@@ -117,7 +119,3 @@ class EmbeddingCache:
 
 def _hash_text(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _make_file_name(name: str) -> str:
-    return f"{re.sub(r'[^A-Za-z0-9.-]+', '-', name)[:80]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
