@@ -13,14 +13,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from suffice.models.embeddings import Embedder
 from suffice.storage.sqlite_cache import SqliteCache
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from suffice.types import Vectors
 
 # Texts embedded between two writes; an interruption loses at most this work, a few seconds.
 _BATCH_SIZE = 128
@@ -47,7 +43,7 @@ class EmbeddingCache:
     def is_english_only(self) -> bool:
         return getattr(self.embedder, "is_english_only", False)
 
-    def embed(self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None) -> "NDArray[np.float32]":
+    def embed(self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None) -> Vectors:
         """Return one row for each text, in order.
 
         ``on_progress`` receives the number of texts embedded so far and may raise to stop.

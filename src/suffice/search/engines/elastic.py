@@ -11,7 +11,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
 from suffice.errors import InputError, ModelError, SearchError
@@ -25,11 +25,7 @@ from suffice.search.web.http import ProviderRequest, fetch_json
 from suffice.search.web.provider import clean_text
 from suffice.text.chunks import split_text
 from suffice.text.languages import ENGLISH, detect_language, stem_text
-from suffice.types import Passage, Place, Query
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from suffice.types import Passage, Place, Query, Vectors
 
 _FIELDS = ("text", "title", "url", "page")
 _PARAMETERS = (*_FIELDS, "scheme", "api_key")
@@ -121,7 +117,7 @@ class ElasticSearch:
         self._vectors = vectors
         self.is_english_only = vectors.is_english_only
 
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of any texts, from the configured embedder."""
         return self._vectors.embed(texts)
 
