@@ -74,8 +74,8 @@ def render_html(report: Report) -> str:
     """Return the whole page."""
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
-    css, js = _load_asset("report.css"), _load_asset("report.js")
-    used, skills = format_usage(report.usage), describe_skills(report)
+    css, js, inline = _load_asset("report.css"), _load_asset("report.js"), renderer.render_inline
+    used, skills, covered = format_usage(report.usage), describe_skills(report), describe_completeness(report)
     policy = (
         f"default-src 'none'; style-src '{_csp_hash(css)}'; script-src '{_csp_hash(js)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -104,13 +104,13 @@ def render_html(report: Report) -> str:
 {answer}
 </section>
 {_render_closest(report, renderer)}
-{_render_list_section("findings", ReportSection.FINDINGS, map(renderer.render_inline, report.key_findings))}
-{_render_list_section("recommendations", ReportSection.RECOMMENDATIONS, map(renderer.render_inline, report.recommendations))}
-{_render_list_section("risks", ReportSection.RISKS, map(renderer.render_inline, report.risks))}
-{_render_coverage(report)}
-{_render_list_section("removed", ReportSection.REMOVED, (_escape(describe_removed(one)) for one in report.removed))}
-{_render_list_section("questions", ReportSection.OPEN_QUESTIONS, map(_escape, report.open_questions))}
-{_render_list_section("undone", ReportSection.LEFT_UNDONE, map(_escape, report.left_undone))}
+{_render_section("findings", ReportSection.FINDINGS, _render_items(map(inline, report.key_findings)))}
+{_render_section("recommendations", ReportSection.RECOMMENDATIONS, _render_items(map(inline, report.recommendations)))}
+{_render_section("risks", ReportSection.RISKS, _render_items(map(inline, report.risks)))}
+{_render_section("coverage", ReportSection.COVERAGE, covered and f"<p>{_escape(covered)}</p>")}
+{_render_section("removed", ReportSection.REMOVED, _render_items(_escape(describe_removed(one)) for one in report.removed))}
+{_render_section("questions", ReportSection.OPEN_QUESTIONS, _render_items(map(_escape, report.open_questions)))}
+{_render_section("undone", ReportSection.LEFT_UNDONE, _render_items(map(_escape, report.left_undone)))}
 </main>
 {_render_sources(report, renderer)}
 <section class="more" aria-label="How this answer was found">
@@ -118,7 +118,7 @@ def render_html(report: Report) -> str:
 {_render_claims_table(_list_checked(report), None if report.excerpts else highlighted, renderer)}
 {_render_computations(report, renderer)}
 {_render_review(report)}
-{_render_bill(report)}
+{_render_fold("bill", "What it cost, by role", _render_table(build_bill(report.usage), "Calls, tokens and cost by role"))}
 </section>
 </div>
 <footer>{skills and f"<p>Skills: {_escape(skills)}</p>"}
@@ -214,8 +214,6 @@ def _render_excerpt(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRendere
 
 def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
     refusal = describe_refusal(report)
-    if not refusal and not report.closest:
-        return ""
     cards = "".join(_render_excerpt(passage, renderer) for passage in report.closest)
     title = ReportSection.CLOSEST if report.closest else ReportSection.READ
     return _render_section("closest", title, (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards)
@@ -402,7 +400,9 @@ def _render_claims_table(
         is_shown = highlighted is None or position in highlighted
         aside = "" if is_shown else ' <span class="aside">(not found in the answer as written)</span>'
         spans = "".join(_render_span(span, renderer) for span in claim.spans) or "<p>No passage addresses it.</p>"
-        if basis := _describe_check(claim):
+        checker = claim.checker and f"checked by {claim.checker}"
+        sure = "" if claim.probability is None else f"{claim.probability:.0%} sure"
+        if basis := " · ".join(filter(None, (checker, sure, claim.note))):
             spans += f'<p class="aside">{_escape(basis, 300)}</p>'
         citations = "".join(map(renderer.render_citation, claim.citations))
         rows.append(
@@ -417,13 +417,6 @@ def _render_claims_table(
         f'<th scope="col">Verdict</th><th scope="col">Evidence</th></tr></thead><tbody>'
         f"{''.join(rows)}</tbody></table></details>"
     )
-
-
-def _describe_check(claim: Claim) -> str:
-    """Say who judged the claim, how sure that checker is, and its note."""
-    parts = [f"checked by {claim.checker}" if claim.checker else ""]
-    parts += [f"{claim.probability:.0%} sure" if claim.probability is not None else "", claim.note]
-    return " · ".join(part for part in parts if part)
 
 
 def _render_span(span: Span, renderer: MarkdownRenderer) -> str:
@@ -448,7 +441,7 @@ def _render_computations(report: Report, renderer: MarkdownRenderer) -> str:
         f"<figcaption>{renderer.render_citation(handle)}</figcaption></figure>"
         for handle, text in parse_computations(report)
     )
-    return _render_fold("computed", ReportSection.COMPUTATIONS, programs) if programs else ""
+    return _render_fold("computed", ReportSection.COMPUTATIONS, programs)
 
 
 def _render_review(report: Report) -> str:
@@ -462,11 +455,6 @@ def _render_review(report: Report) -> str:
     return _render_fold(
         "review", ReportSection.REVIEW, content + (f"<h3>Issues that remain</h3>{issues}" if issues else "")
     )
-
-
-def _render_bill(report: Report) -> str:
-    table = _render_table(build_bill(report.usage), "Calls, tokens and cost by role")
-    return _render_fold("bill", "What it cost, by role", table) if table else ""
 
 
 def _render_table(rows: Sequence[Sequence[str]], label: str) -> str:
@@ -491,21 +479,13 @@ def _render_table(rows: Sequence[Sequence[str]], label: str) -> str:
 
 
 def _render_section(anchor: str, title: str, content: str) -> str:
-    return f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{title}</h2>{content}</section>'
+    """Return a section; empty without content."""
+    return content and f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{title}</h2>{content}</section>'
 
 
 def _render_fold(anchor: str, title: str, content: str) -> str:
-    return f'<details id="{anchor}" class="fold"><summary><h2>{title}</h2></summary>{content}</details>'
-
-
-def _render_coverage(report: Report) -> str:
-    text = describe_completeness(report)
-    return _render_section("coverage", ReportSection.COVERAGE, f"<p>{_escape(text)}</p>") if text else ""
-
-
-def _render_list_section(anchor: str, title: str, items: Iterable[str]) -> str:
-    listed = _render_items(items)
-    return _render_section(anchor, title, listed) if listed else ""
+    """Return a section that is folded; empty without content."""
+    return content and f'<details id="{anchor}" class="fold"><summary><h2>{title}</h2></summary>{content}</details>'
 
 
 def _render_items(items: Iterable[str]) -> str:
