@@ -119,12 +119,9 @@ def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:
 
 
 def _append_trimmed(found: list[Offsets], text: str, start: int, end: int) -> None:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if start < end:
-        found.append((start, end))
+    if words := text[start:end].strip():
+        begin = text.index(words, start)
+        found.append((begin, begin + len(words)))
 
 
 def _line_spans(text: str, start: int, end: int) -> list[Offsets]:
