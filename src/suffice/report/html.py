@@ -59,7 +59,7 @@ from suffice.report.wording import (
 )
 from suffice.text.citations import find_citations
 from suffice.text.markdown import escape_markdown, strip_markdown
-from suffice.text.plain import strip_control_chars, to_one_line
+from suffice.text.plain import replace_spans, strip_control_chars, to_one_line
 from suffice.text.sections import ReportSection
 from suffice.types import Claim, ClosestPassage, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
 
@@ -171,7 +171,8 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
         and not report.excerpts
         and strip_markdown(report.summary) not in strip_markdown(report.final_answer)
     ):
-        short += f'<p class="lede" dir="auto">{renderer.render_inline(_escape_words(report.summary))}</p>'
+        summary = replace_spans(report.summary, find_citations(report.summary), escape_markdown)
+        short += f'<p class="lede" dir="auto">{renderer.render_inline(summary)}</p>'
     verdicts = _count_verdicts(_list_checked(report))
     below = f'<p class="legend"><a href="#claims">Claims</a>: {verdicts}</p>' if verdicts else ""
     return short + marked + (below + renderer.render_block(origin) if marked else ""), found
@@ -180,15 +181,6 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
 def _list_checked(report: Report) -> Sequence[Claim]:
     """Return the claims whose verdicts tell something: not those of an answer that only quotes its sources."""
     return () if render_origin(report.notices) else report.claims
-
-
-def _escape_words(text: str) -> str:
-    """Return plain text with citations as Markdown."""
-    pieces, position = [], 0
-    for found in find_citations(text):
-        pieces += [escape_markdown(text[position : found.start]), found.handle]
-        position = found.end
-    return "".join([*pieces, escape_markdown(text[position:])])
 
 
 def _render_notices(report: Report) -> str:

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from suffice.text.citations import has_citation, parse_handle, strip_citations
+from suffice.text.plain import replace_spans
 from suffice.text.sections import WRITTEN_SECTIONS, ReportSection
 from suffice.text.sentences import Offsets
 
@@ -415,21 +416,13 @@ def strip_markdown(markdown: str, *, keep_citations: bool = False) -> str:
     >>> strip_markdown(r"The `x_y` is **not** \*kept\* [2].")
     'The x_y is not *kept*.'
     """
-    pieces: list[str] = []
-    position = 0
-    for match in _CODE.finditer(markdown):
-        if match["ticks"] is None:
-            continue
-        pieces += [_strip_inline_markup(markdown[position : match.start()], keep_citations), match["code"].strip()]
-        position = match.end()
-    pieces.append(_strip_inline_markup(markdown[position:], keep_citations))
-    return " ".join("".join(pieces).split())
 
+    def strip_text(text: str) -> str:
+        text = text if keep_citations else strip_citations(text)
+        return _ESCAPED.sub(r"\1", _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text)))
 
-def _strip_inline_markup(text: str, keep_citations: bool) -> str:
-    text = text if keep_citations else strip_citations(text)
-    text = _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text))
-    return _ESCAPED.sub(r"\1", text)
+    code = ((*match.span(), match["code"].strip()) for match in _CODE.finditer(markdown) if match["ticks"])
+    return " ".join(replace_spans(markdown, code, strip_text).split())
 
 
 def find_inline_code(text: str) -> list[Offsets]:

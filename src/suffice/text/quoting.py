@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from suffice.text.blocks import FENCE, LIST_MARKER
 from suffice.text.markdown import drop_needless_escapes, escape_markdown, find_inline_code, strip_links
+from suffice.text.plain import replace_spans
 from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
@@ -93,11 +94,7 @@ def quote_markdown(text: str, *, is_start: bool = True) -> str:
 
     text = text.replace("\x01", "")
     text = _ADDRESS.sub(r"`\g<0>`", text) if "`" not in text else text
-    pieces, position = [], 0
-    for start, end in find_inline_code(text):
-        pieces += [text[position:start], keep(text[start:end])]
-        position = end
-    text = strip_links("".join([*pieces, text[position:]]))
+    text = strip_links(replace_spans(text, ((*span, keep(text[slice(*span)])) for span in find_inline_code(text))))
     text = _EMPHASIS.sub(r"\1", BOLD.sub(r"\1", text))
     text = _PHRASE.sub(lambda found: f"{keep('_')}{found[1]}{keep('_')}", text)
     # Not at the start of a line there is no list, heading or quote.
