@@ -57,6 +57,18 @@ def replace_spans(
     return "".join([*pieces, convert(text[position:])])
 
 
+def fold_spaces(characters: Iterable[tuple[int, str]]) -> tuple[str, list[int]]:
+    """Return characters as a text with single spaces and none around it, and the offset that came with each of them."""
+    kept: list[tuple[int, str]] = []
+    for place, character in characters:
+        shown = " " if character.isspace() else character
+        if shown != " " or (kept and kept[-1][1] != " "):
+            kept.append((place, shown))
+    if kept and kept[-1][1] == " ":
+        kept.pop()
+    return "".join(shown for _, shown in kept), [place for place, _ in kept]
+
+
 def finite_or_none(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 

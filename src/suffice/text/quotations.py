@@ -8,7 +8,7 @@ from typing import NamedTuple
 from suffice.answers import Offsets, Quotation
 from suffice.text.blocks import split_blocks
 from suffice.text.markdown import escape_line
-from suffice.text.plain import to_one_line
+from suffice.text.plain import fold_spaces, to_one_line
 from suffice.text.quoting import BOLD, quote_block, quote_markdown
 from suffice.types import Excerpt, ExcerptFormat
 
@@ -122,15 +122,5 @@ def _join_lines(text: str, start: int, end: int) -> tuple[str, dict[int, int]]:
         for found in BOLD.finditer(text, start, end)
         for position in (found.start(), found.start() + 1, found.end() - 2, found.end() - 1)
     }
-    joined: list[str] = []
-    offsets: dict[int, int] = {}
-    for position in range(start, end):
-        character = text[position]
-        if position in marks or (character.isspace() and joined[-1:] == [" "]):
-            continue
-        if character.isspace():
-            joined += [" "] if joined else []
-            continue
-        offsets[position] = len(joined)
-        joined.append(character)
-    return "".join(joined), offsets
+    joined, places = fold_spaces((place, text[place]) for place in range(start, end) if place not in marks)
+    return joined, {place: number for number, place in enumerate(places)}
