@@ -475,7 +475,7 @@ def split_list_items(text: str) -> list[str]:
 # -- links -------------------------------------------------------------------------------------------------------------
 
 _MAY_CONTAIN_LINK = re.compile(r"\]\s*[(:\[]|://|www\.|<[A-Za-z/!?]|mailto:", re.IGNORECASE)
-_CODE_SPAN_OR_FENCE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!\\)(`+)(?!`).+?(?<!`)\2(?!`))", re.DOTALL)
+_CODE_SPAN_OR_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!\\)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _LINK_TEXT = r"((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)"
 _IMAGE = re.compile(rf"!\[{_LINK_TEXT}\](?:\((?:(?!\]\()[^)])*+\)|\[[^\]]*\])?")
 _LINK = re.compile(rf"(?<!\\)\[{_LINK_TEXT}\]\(\s*+<?((?:(?!\]\()[^)\s>])*+)>?(?:(?!\]\()[^)])*+\)")
@@ -493,13 +493,8 @@ def neutralize_links(markdown: str, allowed_urls: Collection[str]) -> str:
     if not _MAY_CONTAIN_LINK.search(markdown):
         return markdown
     known = {_normalize_url(url) for url in allowed_urls}
-    pieces = _CODE_SPAN_OR_FENCE.split(markdown)
-    # Each match gives three pieces: the text before it, the code, the code's ticks.
-    text = "".join(
-        _neutralize_text(piece, known) if number % 3 == 0 else piece
-        for number, piece in enumerate(pieces)
-        if piece is not None and number % 3 != 2
-    )
+    code = ((*match.span(), match[0]) for match in _CODE_SPAN_OR_FENCE.finditer(markdown))
+    text = replace_spans(markdown, code, lambda part: _neutralize_text(part, known))
     if _has_active_content(text, known):
         # What opens links and tags becomes entities. A backslash could be undone by another one in front of it.
         text = text.replace("<", "&lt;").replace("![", "!&#91;").replace("](", "]&#40;").replace("]:", "]&#58;")
