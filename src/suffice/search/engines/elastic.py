@@ -21,6 +21,7 @@ from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_
 from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.engines.address import remove_secrets, split_address
+from suffice.search.web.endpoint import get_by_path
 from suffice.search.web.http import ProviderRequest, fetch_json
 from suffice.search.web.provider import clean_text
 from suffice.text.chunks import split_text
@@ -223,10 +224,6 @@ def _read_fields(answer: Any) -> dict[str, Mapping[str, Any]]:
 
 def _read_text(source: Mapping[str, Any], field: str) -> str:
     """Return the text of a field, which may be nested or a list."""
-    value: Any = source.get(field)
-    if value is None:
-        value = source
-        for part in field.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
+    value = source[field] if source.get(field) is not None else get_by_path(source, field)
     values = value if isinstance(value, list) else [value]
     return "\n".join(str(part) for part in values if isinstance(part, str | int | float))
