@@ -14,7 +14,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any, NamedTuple
 
 from suffice.errors import InputError, ModelError, SearchError
@@ -220,15 +220,9 @@ def _find_by_words(
 
 def _split_by_rarity(counts: Mapping[int, int]) -> tuple[list[int], list[int]]:
     """Return the rarest terms, whose passages can all be scored, and the other terms."""
-    rare: list[int] = []
-    total = 0
     ordered = sorted(counts, key=lambda term: counts[term])
-    for term in ordered:
-        total += counts[term]
-        if total > MAX_SCORED:
-            break
-        rare.append(term)
-    return rare, ordered[len(rare) :]
+    rare = sum(total <= MAX_SCORED for total in accumulate(counts[term] for term in ordered))
+    return ordered[:rare], ordered[rare:]
 
 
 def _read_totals(connection: "postgres.Connection") -> dict[str, int]:
