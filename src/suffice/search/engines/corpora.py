@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from suffice.search.fusion import MergedSearch
-from suffice.search.resilience import FailureListener, ignore_failure
 from suffice.types import Passage, Query, Vectors
 
 
@@ -21,8 +20,8 @@ class Corpus(Protocol):
 class MergedCorpora(MergedSearch):
     """Several corpora, by name, merged by reciprocal rank fusion; the first one embeds texts."""
 
-    def __init__(self, corpora: Mapping[str, Corpus], on_failure: FailureListener = ignore_failure) -> None:
-        super().__init__(corpora, on_failure)
+    def __init__(self, corpora: Mapping[str, Corpus]) -> None:
+        super().__init__(corpora)
         self._first = next(iter(corpora.values()))
         self.language = getattr(self._first, "language", None)
         self.is_english_only = getattr(self._first, "is_english_only", False)
