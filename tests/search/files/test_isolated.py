@@ -28,7 +28,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a test can reach without harm to the machine."""
     limits = Limits(memory_bytes=500 << 20, cpu_seconds=1, seconds=120.0, output_bytes=8 << 20)
-    monkeypatch.setattr(isolated, "get_limits", lambda name, size: limits)
+    monkeypatch.setattr(isolated, "get_limits", lambda size: limits)
     monkeypatch.setattr(ocr, "is_installed", lambda: False)
 
 
