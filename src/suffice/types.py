@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[numpy.float32]
+else:
+    Vectors = Any  # NumPy is imported by what computes with it.
 
 Readings = Mapping[str, float | None]
 """Measured values of a round by name, such as ``overlap.jaccard``; ``None`` is unknown."""

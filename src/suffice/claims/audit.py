@@ -61,12 +61,13 @@ class TextAudit:
     """The sources quoted so far, numbered as the text numbers them."""
 
     def __post_init__(self) -> None:
-        self.claim_texts: Sequence[ClaimText] = [
-            claim
-            for claim in extract_claims(self.text)
-            if not any(_is_part_of(strip_claim_markup(claim.text), ignored) for ignored in self.ignored_texts)
-        ]
-        self._source_list = parse_source_list(self.text)
+        self.claim_texts: list[ClaimText] = []
+        for claim in extract_claims(self.text):
+            words = strip_claim_markup(claim.text)
+            if not any(words in ignored or words.startswith(ignored) for ignored in self.ignored_texts):
+                self.claim_texts.append(claim)
+        # The sources that the text lists, by handle.
+        self._source_list = dict(filter(None, map(parse_source_entry, iter_source_lines(self.text))))
         self._handles: dict[str, str] = {}
 
     async def check_claims(self) -> AsyncIterator[tuple[Claim, ClaimVerdict]]:
@@ -152,15 +153,6 @@ class TextAudit:
             location = passage.place.path if own else passage.location
             self.sources.setdefault(handle, Source(handle, passage.title, passage.kind, location, passage.url))
         return self._handles[passage.id]
-
-
-def parse_source_list(text: str) -> dict[str, str]:
-    """Return the sources that a text lists: handle → description."""
-    return dict(filter(None, map(parse_source_entry, iter_source_lines(text))))
-
-
-def _is_part_of(words: str, ignored: str) -> bool:
-    return words in ignored or words.startswith(ignored)
 
 
 def _is_listed_source(passage: Passage, entry: str) -> bool:

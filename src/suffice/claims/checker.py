@@ -6,16 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple
 
-from suffice.models.reader import find_reader
+from suffice.models.reader import ReaderModel, find_reader
 from suffice.text.entities import content_stems
 from suffice.text.sentences import Offsets, quotable_spans
 from suffice.types import Passage
-
-if TYPE_CHECKING:
-    from numpy import float64
-    from numpy.typing import NDArray
 
 MAX_TEXT_CHARS = 1_600  # What the reader takes in at once, with a claim of usual length.
 _WORDS_SUPPORT = 0.8  # The share of a claim's words that a text must have where there is no reader.
@@ -28,17 +24,10 @@ class Probabilities(NamedTuple):
     contradicted: float
 
 
-class ClaimReader(Protocol):
-    """Reads pairs of claim and text."""
-
-    def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[float64]":
-        """Return P(supported), P(contradicted), P(not enough) of each pair, one row each."""
-
-
 class Checker:
     """Judges pairs of claim and text, many at once. Answers are cached: a claim is checked again after each change."""
 
-    def __init__(self, reader: ClaimReader | None = None, known: Mapping[str, Probabilities] | None = None) -> None:
+    def __init__(self, reader: ReaderModel | None = None, known: Mapping[str, Probabilities] | None = None) -> None:
         """Without a reader the share of common words decides. ``known`` is what ``judged`` was in an earlier run."""
         self._reader = reader
         self._known, self._version = known or {}, str(getattr(reader, "digest", ""))

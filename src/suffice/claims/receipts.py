@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
+
 from suffice.claims.checker import Checker, Probabilities, rank_sentences
 from suffice.claims.reasons import describe_reason
 from suffice.claims.split import ClaimText, strip_claim_markup
@@ -74,8 +76,6 @@ class Receipt:
 
     def dumps(self) -> str:
         """Return the receipt as JSON."""
-        import msgspec
-
         return json.dumps(to_json_safe(msgspec.to_builtins(self)), ensure_ascii=False, indent=1) + "\n"
 
 
@@ -105,8 +105,6 @@ def build_run_file(report: Report, evidence: Iterable[Passage]) -> ReceiptFile:
 
 def read_receipt(path: Path, name: str) -> Receipt:
     """Read a receipt; ``name`` is the option or argument that names it."""
-    import msgspec
-
     try:
         return msgspec.convert(_read_json(path, name), Receipt)
     except msgspec.ValidationError as error:
@@ -239,18 +237,9 @@ class SourceComparison:
         """Return the passages of a file; none if it cannot be read any more."""
         if path not in self._passages:
             (document,) = read_documents([self._folder / path])
-            self._passages[path] = _list_passages(path, document) if isinstance(document, Document) else []
+            found = self._passages[path] = []
+            for chunk in document.chunks if isinstance(document, Document) else ():
+                is_exact = chunk.kind not in INEXACT_KINDS
+                place = Place(path, chunk.lines, chunk.page, chunk.record, is_exact, chunk.section)
+                found.append(Passage(f"{path}#{len(found)}", chunk.text, chunk.title, place, chunk.kind))
         return self._passages[path]
-
-
-def _list_passages(path: str, document: Document) -> list[Passage]:
-    return [
-        Passage(
-            f"{path}#{number}",
-            chunk.text,
-            chunk.title,
-            Place(path, chunk.lines, chunk.page, chunk.record, chunk.kind not in INEXACT_KINDS, chunk.section),
-            chunk.kind,
-        )
-        for number, chunk in enumerate(document.chunks)
-    ]

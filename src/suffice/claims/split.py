@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from suffice.text.citations import REFERENCE_MARK, list_handles, split_cited_sentences, trailing_citations_start
 from suffice.text.markdown import find_prose_blocks, mask_inline_code, mask_quote_markers, strip_markdown
+from suffice.text.plain import replace_spans
 from suffice.text.sentences import Offsets
 
 # Written after a claim that a lenient run keeps; not part of the claim.
@@ -59,12 +60,11 @@ def _find_quotations(markdown: str) -> list[tuple[int, int, tuple[str, ...]]]:
 def strip_claim_markup(markdown: str) -> str:
     """Return the words of a claim: no citations, links or markup."""
     text = mask_quote_markers(markdown)
-    pieces, position = [], 0
+    spans = []
     for match in _NON_TEXT.finditer(mask_inline_code(text)):
         label = text[slice(*match.span("label"))] if match["label"] else ""
-        pieces += [text[position : match.start()], "" if label.strip().isdecimal() else label]
-        position = match.end()
-    return strip_markdown("".join([*pieces, text[position:]]).replace("\n", " "))
+        spans.append((*match.span(), "" if label.strip().isdecimal() else label))
+    return strip_markdown(replace_spans(text, spans).replace("\n", " "))
 
 
 def _extract_block_claims(block: str, offset: int, quoted: tuple[str, ...] = ()) -> Iterator[ClaimText]:

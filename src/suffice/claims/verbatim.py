@@ -1,8 +1,8 @@
 """Find words in a text exactly: white space, emphasis marks and the case of the first letter do not matter."""
 
 from functools import lru_cache
-from itertools import pairwise
 
+from suffice.text.plain import fold_spaces
 from suffice.text.sentences import Offsets, quotable_spans
 from suffice.types import Passage
 
@@ -46,12 +46,7 @@ def find_sentences(claim: str, passage: Passage) -> Offsets | None:
 @lru_cache(maxsize=256)
 def _fold(text: str) -> tuple[str, list[int]]:
     """Return the text without markup and with single spaces, and where each of its characters is in the original."""
-    kept = [(place, " " if char.isspace() else char) for place, char in enumerate(text) if char not in _MARKUP]
-    first = next((number for number, (_, char) in enumerate(kept) if char != " "), len(kept))
-    pairs = [*kept[first : first + 1], *(two for one, two in pairwise(kept[first:]) if (one[1], two[1]) != (" ", " "))]
-    while pairs and pairs[-1][1] == " ":
-        pairs.pop()
-    return "".join(char for _, char in pairs), [place for place, _ in pairs]
+    return fold_spaces((place, char) for place, char in enumerate(text) if char not in _MARKUP)
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

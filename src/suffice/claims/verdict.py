@@ -11,12 +11,12 @@ right. A claim that cites nothing is judged by the passages that were found for 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, Protocol
+from typing import Literal
 
-from suffice.answers import Role
+from suffice.answers import Role, Statement
 from suffice.claims.checker import MAX_TEXT_CHARS, Checker, Probabilities, rank_sentences, select_text
 from suffice.claims.figures import find_missing_figure, has_figure
-from suffice.claims.split import strip_claim_markup
+from suffice.claims.split import ClaimText, strip_claim_markup
 from suffice.claims.verbatim import find_sentences
 from suffice.text.entities import content_stems
 from suffice.text.sentences import quotable_spans
@@ -34,16 +34,8 @@ _MAX_CONTEXT_CHARS = 500  # A quote with the sentences around it is not longer, 
 _MAX_QUOTES = 2  # Quotes shown for each side; more would bury the claim.
 
 Stance = Literal["supports", "contradicts"]
-
-
-class Checkable(Protocol):
-    """What can be judged: a sentence as Markdown, and the handles that it cites."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def handles(self) -> tuple[str, ...]: ...
+Checkable = Statement | ClaimText
+"""What can be judged: a sentence as Markdown, and the handles that it cites."""
 
 
 @dataclass(frozen=True, slots=True)

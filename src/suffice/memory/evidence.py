@@ -46,10 +46,6 @@ class Evidence:
         """Return the handle of a citation: a handle itself, or the anchor of a typed source, which is its passage's id."""
         return citation if self.find_passage(citation) is not None else self._handles.get(citation.strip("[]"))
 
-    def get_passages_after(self, count: int) -> list[Passage]:
-        """Return the passages after the first ``count``."""
-        return self._passages[count:]
-
     def __contains__(self, passage_id: object) -> bool:
         return passage_id in self._handles
 

@@ -130,7 +130,8 @@ def _find_refusal_reason(
         return "it says nothing"
     if len(text) > MAX_FACT_CHARS:
         return f"it is longer than {MAX_FACT_CHARS} characters"
-    sources = _join_sources(handles, evidence)
+    passages = filter(None, map(evidence.find_passage, handles))
+    sources = "\n".join(f"{passage.title}\n{passage.text}" for passage in passages)
     is_verbatim = _normalize(text) in _normalize(sources)
     if not is_verbatim and says_not_found(text):
         return "that something was not found is not a fact"
@@ -177,8 +178,8 @@ def is_on_topic(
         if any(stems <= content_stems(fact.text) for stems in entities):
             linked = [content_stems(name) for name in extract_names(fact.text)]
             entities += [stems for stems in linked if stems and stems not in entities]
-    passages = (evidence.find_passage(handle) for handle in handles)
-    titles = " ".join(strip_parenthetical(passage.title) for passage in passages if passage is not None)
+    passages = filter(None, map(evidence.find_passage, handles))
+    titles = " ".join(strip_parenthetical(passage.title) for passage in passages)
     own_stems = content_stems(f"{titles} {text}")
     return any(stems <= own_stems for stems in entities)
 
@@ -186,11 +187,6 @@ def is_on_topic(
 def says_not_found(text: str) -> bool:
     """Return whether a text says that something was not found, which is no fact."""
     return bool(_NO_EVIDENCE_PHRASE.search(text))
-
-
-def _join_sources(handles: Iterable[str], evidence: Evidence) -> str:
-    found = (evidence.find_passage(handle) for handle in handles)
-    return "\n".join(f"{passage.title}\n{passage.text}" for passage in found if passage is not None)
 
 
 def _extract_numbers(text: str) -> set[str]:

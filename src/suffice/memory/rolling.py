@@ -29,7 +29,9 @@ class RollingMemory(ModelMemory):
         if not round.new:
             return
         if not self._bullets:
-            self._bullets = self._build_initial_bullets(round.new)
+            first = round.new[:MAX_BULLETS]
+            chars = INITIAL_CHARS // len(first)
+            self._bullets = tuple(self._make_note(passage, chars) for passage in first if passage.text.strip())
             return
         results = tuple(self._make_note(passage, MAX_RESULT_CHARS, passage.kind) for passage in round.new[:MAX_RESULTS])
         answer = await self.context.ask_model(Compress(self.task, self._bullets, results))
@@ -44,10 +46,6 @@ class RollingMemory(ModelMemory):
 
     def render(self, budget: int) -> tuple[Note, ...]:
         return select_within_budget(self._bullets, budget)
-
-    def _build_initial_bullets(self, passages: Sequence[Passage]) -> tuple[Note, ...]:
-        first = passages[:MAX_BULLETS]
-        return tuple(self._make_note(passage, INITIAL_CHARS // len(first)) for passage in first if passage.text.strip())
 
     def _make_note(self, passage: Passage, chars: int, kind: str = BELIEF_KIND) -> Note:
         text = " ".join(passage.text.split())[:chars]

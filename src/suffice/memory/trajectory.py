@@ -43,7 +43,7 @@ class TrajectoryMemory:
         return tuple(reversed(chosen))
 
 
-class LobotomizedMemory:
+class LobotomizedMemory(TrajectoryMemory):
     """The passages of the current round only, including those that came back again. A baseline for comparisons.
 
     An agent's own notes of earlier steps are wiped too (``replaces_history``).
@@ -51,15 +51,8 @@ class LobotomizedMemory:
 
     replaces_history = True
 
-    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
-        self._init_args = (task, evidence, context)
-        self._evidence = evidence
-        self._current_round = TrajectoryMemory(*self._init_args)
-
     async def update(self, round: Round) -> None:
         passages = {passage.id: passage for passage in (*round.new, *round.raw) if passage.id in self._evidence}
-        self._current_round = TrajectoryMemory(*self._init_args)
-        await self._current_round.update(replace(round, new=tuple(passages.values())))
-
-    def render(self, budget: int) -> tuple[Note, ...]:
-        return self._current_round.render(budget)
+        self._notes.clear()
+        self._summaries.clear()
+        await super().update(replace(round, new=tuple(passages.values())))

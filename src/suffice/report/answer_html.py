@@ -9,12 +9,13 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape, unescape
 from typing import TYPE_CHECKING, TypeGuard
 
 from suffice.text.citations import find_citation_groups, parse_handle
 from suffice.text.markdown import get_parser
-from suffice.text.plain import strip_control_chars
+from suffice.text.plain import replace_spans, strip_control_chars
 from suffice.types import Source, SupportLabel
 
 if TYPE_CHECKING:
@@ -45,17 +46,13 @@ class MarkdownRenderer:
         self._anchors = {source.id: f"source-{position}" for position, source in enumerate(sources, start=1)}
         self._allowed_urls = {get_parser().normalizeLink(source.url) for source in sources if is_http_url(source.url)}
 
-    def render_block(self, markdown: str) -> str:
-        """Render paragraphs, lists and tables; headings start at ``h3``."""
-        return self._render_tokens(get_parser().parse(strip_control_chars(markdown)))
+    def render_block(self, markdown: str, *, has_citations: bool = True) -> str:
+        """Render paragraphs, lists and tables; headings start at ``h3``. In the text of a source brackets cite nothing."""
+        return self._render_tokens(get_parser().parse(strip_control_chars(markdown)), has_citations=has_citations)
 
     def render_inline(self, markdown: str) -> str:
         """Render one line of text."""
         return self._render_tokens(get_parser().parseInline(" ".join(strip_control_chars(markdown).split())))
-
-    def render_source(self, markdown: str) -> str:
-        """Render the Markdown of a source. Its brackets are not citations of this report."""
-        return self._render_tokens(get_parser().parse(strip_control_chars(markdown)), has_citations=False)
 
     def render_citation(self, handle: str) -> str:
         """Return a link to a source, or the bare handle if the report has no such source."""
@@ -119,16 +116,13 @@ class MarkdownRenderer:
         return "".join(parts)
 
     def _link_text_citations(self, text: str) -> str:
-        pieces, position = [], 0
+        spans = []
         for start, end, handles in find_citation_groups(text):
             # A narrow no-break space keeps the citation on the line of the statement.
-            if text[start - 1 : start].isspace() and handles[0] in self._anchors:
-                pieces += [text[position : start - 1], "\u202f"]
-            else:
-                pieces.append(text[position:start])
-            pieces += map(self.render_citation, handles)
-            position = end
-        return "".join([*pieces, text[position:]])
+            is_joined = text[start - 1 : start].isspace() and handles[0] in self._anchors
+            links = "".join(map(self.render_citation, handles))
+            spans.append((start - is_joined, end, "\u202f" * is_joined + links))
+        return replace_spans(text, spans)
 
 
 def is_http_url(url: str | None) -> TypeGuard[str]:
@@ -243,7 +237,12 @@ class _HtmlTextIndex:
         self._edits[part].append((offset, 1, verdict))
 
     def to_html(self) -> str:
-        return "".join(part if i % 2 else self._apply_edits(i, part) for i, part in enumerate(self.parts))
+        pieces = []
+        for i, part in enumerate(self.parts):
+            edits = sorted(self._edits.get(i, []), key=lambda edit: edit[:2])
+            marks = ((offset, offset, mark) for offset, _, mark in edits)
+            pieces.append(part if i % 2 else replace_spans(part, marks, partial(escape, quote=False)))
+        return "".join(pieces)
 
     def _is_citation(self, part: int) -> bool:
         return part > 0 and self.parts[part - 1].startswith('<a class="cite"')
@@ -265,10 +264,3 @@ class _HtmlTextIndex:
             if text[offset:].strip() or part + 4 >= len(self.parts) or not self._is_citation(part + 2):
                 return part, offset
             part, offset = part + 4, 0
-
-    def _apply_edits(self, i: int, text: str) -> str:
-        pieces, position = [], 0
-        for offset, _, insertion in sorted(self._edits.get(i, []), key=lambda edit: edit[:2]):
-            pieces += [escape(text[position:offset], quote=False), insertion]
-            position = offset
-        return "".join([*pieces, escape(text[position:], quote=False)])

@@ -15,7 +15,7 @@ from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
 from suffice.models.base import is_language_model
-from suffice.report.draft import WritingInstruction, choose_instruction, count_list_sections, list_caveats, render_draft
+from suffice.report.draft import choose_instruction, count_list_sections, list_caveats, render_draft
 from suffice.report.findings import DATE
 from suffice.report.notices import MODEL_ADVICE, OTHER_LANGUAGE, render_disagreements, render_notices, render_origin
 from suffice.report.undone import list_undone
@@ -76,6 +76,8 @@ def build_report(
     sufficiency = _judge_sufficiency(run, stop, draft, has_answer=bool(answer))
     stop = replace(stop, sufficiency=sufficiency)
     instruction = choose_instruction(run)
+    cited = {number: _get_passage(run, handle) for handle, number in numbers.items()}
+    programs = {number: passage.text for number, passage in cited.items() if passage.kind == COMPUTED_KIND}
     findings, recommendations, risks = (
         tuple(map(cite.render, statements)) if answer else ()
         for statements in (draft.findings, draft.recommendations, draft.risks)
@@ -107,9 +109,12 @@ def build_report(
         error_log=tuple(run.error_log),
         raw=draft.raw,
         metadata={
-            **_build_run_metadata(run),
+            "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+            "model": run.model.name,
+            "token_count": run.model.total.input_tokens + run.model.total.output_tokens,
             **metadata,
-            **_build_writing_metadata(run, instruction, numbers),
+            "writing": {"variant": instruction.variant, "version": instruction.version},
+            **({"computed": programs} if programs else {}),
             **({"restated": draft.restated} if answer and draft.restated else {}),
         },
         short_answer=short_answer,
@@ -226,18 +231,13 @@ def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
     numbers: dict[str, str] = {}
     by_source: dict[str, str] = {}
     for handle in list_handles(render_draft(run, draft), *lists, *draft.open_questions):
-        if run.evidence.find_passage(handle) is None:
+        passage = run.evidence.find_passage(handle)
+        if passage is None:
             continue
-        source = _get_web_page(_get_passage(run, handle)) or handle
-        numbers[handle] = by_source.setdefault(source, f"[{len(by_source) + 1}]")
+        # A passage is a snippet or a part of a page; a page of a PDF and a typed value are sources themselves.
+        page = canonicalize_url(passage.url) if passage.url is not None and passage.kind == "web" else None
+        numbers[handle] = by_source.setdefault(page or handle, f"[{len(by_source) + 1}]")
     return numbers
-
-
-def _get_web_page(passage: Passage) -> str | None:
-    """Return the page that a passage is a snippet or a part of. A page of a PDF and a typed value are sources themselves."""
-    if passage.url is None or passage.kind != "web":
-        return None
-    return canonicalize_url(passage.url)
 
 
 def _build_sources(run: RunState, numbers: Mapping[str, str]) -> tuple[Source, ...]:
@@ -279,7 +279,7 @@ def _count_aspect(name: str, findings: Iterable[ReportedFinding]) -> Aspect:
 def _build_removed(verdict: ClaimVerdict, cite: _Numbering) -> RemovedClaim:
     quote = verdict.contradicting[0] if verdict.contradicting else verdict.nearest
     stance = "contradicts" if verdict.contradicting else "supports"
-    nearest = None if quote is None else replace(cite.build_span(quote, stance), source=cite(quote.passage))
+    nearest = None if quote is None else cite.build_span(quote, stance)
     return RemovedClaim(verdict.plain_text, verdict.reason or Reason("not_stated"), nearest)
 
 
@@ -334,26 +334,6 @@ def _get_passage(run: RunState, handle: str) -> Passage:
     passage = run.evidence.find_passage(handle)
     assert passage is not None, "citations are checked before they are numbered"
     return passage
-
-
-def _build_run_metadata(run: RunState) -> dict[str, Any]:
-    """Return when the report was written, by which model, and how many tokens the run used."""
-    total = run.model.total
-    return {
-        "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
-        "model": run.model.name,
-        "token_count": total.input_tokens + total.output_tokens,
-    }
-
-
-def _build_writing_metadata(
-    run: RunState, instruction: WritingInstruction, numbers: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the writing instruction that was used, and the programs of the computed sources by their number."""
-    cited = {number: _get_passage(run, handle) for handle, number in numbers.items()}
-    programs = {number: passage.text for number, passage in cited.items() if passage.kind == COMPUTED_KIND}
-    writing = {"variant": instruction.variant, "version": instruction.version}
-    return {"writing": writing, **({"computed": programs} if programs else {})}
 
 
 def _summarize_usage(run: RunState) -> UsageSummary:

@@ -6,7 +6,6 @@ style attributes. This module does not know about pages or files.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from math import ceil
 
@@ -71,33 +70,16 @@ def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart", limit: 
     )
 
 
-@dataclass(frozen=True, slots=True)
 class _ChartLayout:
     """Positions of the chart's elements: one column per round, one row per reading."""
 
-    width: int
-    rounds: int
-    rows: int
-
-    @property
-    def is_wide(self) -> bool:
-        return self.width >= _WIDE
-
-    @property
-    def label_width(self) -> int:
-        return 256 if self.is_wide else 8
-
-    @property
-    def row_height(self) -> int:
-        return _PANEL_HEIGHT + _PANEL_GAP + (0 if self.is_wide else 44)
-
-    @property
-    def height(self) -> int:
-        return _TOP_MARGIN + self.rows * self.row_height + _BOTTOM_MARGIN
-
-    @property
-    def column_width(self) -> float:
-        return (self.width - self.label_width - _RIGHT_MARGIN) / self.rounds
+    def __init__(self, width: int, rounds: int, rows: int) -> None:
+        self.width = width
+        self.is_wide = width >= _WIDE
+        self.label_width = 256 if self.is_wide else 8
+        self.row_height = _PANEL_HEIGHT + _PANEL_GAP + (0 if self.is_wide else 44)
+        self.height = _TOP_MARGIN + rows * self.row_height + _BOTTOM_MARGIN
+        self.column_width = (width - self.label_width - _RIGHT_MARGIN) / rounds
 
     def column_x(self, position: int) -> float:
         return self.label_width + (position + 0.5) * self.column_width

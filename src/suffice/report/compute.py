@@ -99,7 +99,9 @@ async def _compute(run: RunState, code: str, notes: tuple[Note, ...]) -> sandbox
     unsourced = find_unsourced_figure(code, source_text)
     if unsourced:
         return sandbox.ProgramResult(error=unsourced)
-    result = await sandbox.run_program(code, _time_limit(run))
+    left = run.budget.seconds_left
+    limit = sandbox.TIMEOUT_SECONDS if left is None else max(0.1, min(sandbox.TIMEOUT_SECONDS, left))
+    result = await sandbox.run_program(code, limit)
     if result.error:
         return result
     output = keep_computed_lines(result.output, code, source_text)
@@ -137,9 +139,3 @@ def _strip_fence(code: str) -> str:
     """Remove the code fence that a model may put around its program."""
     inside = unwrap_fence(code)
     return (code if inside is None else inside).strip()
-
-
-def _time_limit(run: RunState) -> float:
-    """Return the seconds that a program may run: the sandbox's limit or what is left of the run's time."""
-    left = run.budget.seconds_left
-    return sandbox.TIMEOUT_SECONDS if left is None else max(0.1, min(sandbox.TIMEOUT_SECONDS, left))

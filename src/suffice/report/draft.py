@@ -9,7 +9,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Part, SectionHeading, Statement, replace_statements
@@ -129,10 +129,7 @@ async def survey_evidence(run: RunState) -> Draft:
     if run.survey is not None:
         files, nearness = run.survey.list_relevant_files(passages), run.survey.nearness
     else:
-        by_path: dict[str, list[Passage]] = {}
-        for passage in passages:
-            by_path.setdefault(passage.place.path, []).append(passage)
-        files = list(by_path.values())
+        files = _group_by_document(passages)
         nearness = {passage.id: run.follow_ups.get_similarity(passage) for passage in passages}
     question = run.question
 
@@ -236,8 +233,12 @@ def select_writer_notes(
         if tokens_left < 0 and chosen:
             break
         chosen.add(passage.id)
-    in_order = _order_by_document([passage for passage in run.evidence if passage.id in chosen])
-    sources = tuple(map(run.evidence.make_note, in_order))
+    documents = _group_by_document(passage for passage in run.evidence if passage.id in chosen)
+    sources = tuple(
+        run.evidence.make_note(passage)
+        for own in documents
+        for passage in sorted(own, key=lambda one: (one.place.page or 0, (one.place.lines or (0, 0))[0]))
+    )
     shown = {handle for note in sources for handle in note.handles}
     noted = dict.fromkeys(_write_fact(fact) for fact in facts if shown.issuperset(fact.handles))
     return (*([Note("\n".join(noted), (), _FACTS_TITLE, BELIEF_KIND)] if noted else ()), *sources)
@@ -248,16 +249,12 @@ def _write_fact(fact: Note) -> str:
     return " ".join(["-", fact.text.strip(), *(handle for handle in fact.handles if handle not in fact.text)])
 
 
-def _order_by_document(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages of each document together and in reading order, the documents as they were found."""
+def _group_by_document(passages: Iterable[Passage]) -> list[list[Passage]]:
+    """Return the passages of each document together, the documents as they were found."""
     documents: dict[str, list[Passage]] = {}
     for passage in passages:
         documents.setdefault(passage.place.path, []).append(passage)
-    return [
-        passage
-        for own in documents.values()
-        for passage in sorted(own, key=lambda one: (one.place.page or 0, (one.place.lines or (0, 0))[0]))
-    ]
+    return list(documents.values())
 
 
 def limit_output(run: RunState) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from suffice.report.answer_html import TAG, MarkdownRenderer
-from suffice.text.plain import strip_control_chars
+from suffice.text.plain import replace_spans, strip_control_chars
 from suffice.types import ClosestPassage, Excerpt
 
 # Unicode noncharacters, which no text contains: they carry the highlights through the Markdown renderer.
@@ -33,10 +33,11 @@ def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRen
     is_markdown = bool(MARKDOWN_FILE.search(excerpt.location))
     if excerpt.format == "table" and (is_markdown or text.lstrip(f"{_BEGIN} ").startswith("|")):
         # An excerpt may leave rows out, and a blank line would end the table.
-        table = _mark(renderer.render_source(_BLANK_LINES.sub("\n", text)))
+        table = _mark(renderer.render_block(_BLANK_LINES.sub("\n", text), has_citations=False))
         return f'<div class="scroll" role="group" tabindex="0" aria-label="Table">{table}</div>'
     if is_markdown:
-        return f'<div class="quoted" dir="auto">{_mark(renderer.render_source(text))}</div>'
+        shown = _mark(renderer.render_block(text, has_citations=False))
+        return f'<div class="quoted" dir="auto">{shown}</div>'
     lines = _WRAPPED.sub(" ", text.strip()) if excerpt.format in ("prose", "list") else text.strip()
     return f'<div class="quoted plain" dir="auto">{_mark(escape(lines, quote=False))}</div>'
 
@@ -44,12 +45,9 @@ def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRen
 def _insert_markers(text: str, highlight: Iterable[tuple[int, int]]) -> str:
     """Return the cleaned text with a marker at each end of a highlight; overlapping highlights are joined."""
     text = _MARKERS.sub(" ", text)
-    pieces, position = [], 0
-    for start, end in merge_spans(highlight, min(len(text), MAX_CHARS)):
-        pieces += [text[position:start], _BEGIN, text[start:end], _END]
-        position = end
-    rest = text[position:MAX_CHARS] + (" …" if len(text) > MAX_CHARS else "")
-    return strip_control_chars("".join([*pieces, rest]))
+    marked = merge_spans(highlight, min(len(text), MAX_CHARS))
+    spans = ((start, end, f"{_BEGIN}{text[start:end]}{_END}") for start, end in marked)
+    return strip_control_chars(replace_spans(text[:MAX_CHARS], spans) + (" …" if len(text) > MAX_CHARS else ""))
 
 
 def merge_spans(spans: Iterable[tuple[int, int]], length: int) -> Sequence[tuple[int, int]]:

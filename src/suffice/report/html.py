@@ -59,9 +59,9 @@ from suffice.report.wording import (
 )
 from suffice.text.citations import find_citations
 from suffice.text.markdown import escape_markdown, strip_markdown
-from suffice.text.plain import strip_control_chars, to_one_line
+from suffice.text.plain import replace_spans, strip_control_chars, to_one_line
 from suffice.text.sections import ReportSection
-from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
+from suffice.types import Claim, ClosestPassage, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
 
 _MAX_HEADING_CHARS = 240
 _CHARTS = ((760, "chart"), (350, "small"))  # Widths in units of the chart's text, for large screens and for small ones.
@@ -74,7 +74,8 @@ def render_html(report: Report) -> str:
     """Return the whole page."""
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
-    css, js, used = _load_asset("report.css"), _load_asset("report.js"), format_usage(report.usage)
+    css, js, inline = _load_asset("report.css"), _load_asset("report.js"), renderer.render_inline
+    used, skills, covered = format_usage(report.usage), describe_skills(report), describe_completeness(report)
     policy = (
         f"default-src 'none'; style-src '{_csp_hash(css)}'; script-src '{_csp_hash(js)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -103,13 +104,13 @@ def render_html(report: Report) -> str:
 {answer}
 </section>
 {_render_closest(report, renderer)}
-{_render_list_section("findings", ReportSection.FINDINGS, map(renderer.render_inline, report.key_findings))}
-{_render_list_section("recommendations", ReportSection.RECOMMENDATIONS, map(renderer.render_inline, report.recommendations))}
-{_render_list_section("risks", ReportSection.RISKS, map(renderer.render_inline, report.risks))}
-{_render_coverage(report)}
-{_render_list_section("removed", ReportSection.REMOVED, (_escape(describe_removed(one)) for one in report.removed))}
-{_render_list_section("questions", ReportSection.OPEN_QUESTIONS, map(_escape, report.open_questions))}
-{_render_list_section("undone", ReportSection.LEFT_UNDONE, map(_escape, report.left_undone))}
+{_render_section("findings", ReportSection.FINDINGS, _render_items(map(inline, report.key_findings)))}
+{_render_section("recommendations", ReportSection.RECOMMENDATIONS, _render_items(map(inline, report.recommendations)))}
+{_render_section("risks", ReportSection.RISKS, _render_items(map(inline, report.risks)))}
+{_render_section("coverage", ReportSection.COVERAGE, covered and f"<p>{_escape(covered)}</p>")}
+{_render_section("removed", ReportSection.REMOVED, _render_items(_escape(describe_removed(one)) for one in report.removed))}
+{_render_section("questions", ReportSection.OPEN_QUESTIONS, _render_items(map(_escape, report.open_questions)))}
+{_render_section("undone", ReportSection.LEFT_UNDONE, _render_items(map(_escape, report.left_undone)))}
 </main>
 {_render_sources(report, renderer)}
 <section class="more" aria-label="How this answer was found">
@@ -117,10 +118,11 @@ def render_html(report: Report) -> str:
 {_render_claims_table(_list_checked(report), None if report.excerpts else highlighted, renderer)}
 {_render_computations(report, renderer)}
 {_render_review(report)}
-{_render_bill(report)}
+{_render_fold("bill", "What it cost, by role", _render_table(build_bill(report.usage), "Calls, tokens and cost by role"))}
 </section>
 </div>
-<footer>{_render_skills(report)}<p>{_escape(used and f"{used} · ")}run {_escape(report.run, 80)}</p></footer>
+<footer>{skills and f"<p>Skills: {_escape(skills)}</p>"}
+<p>{_escape(used and f"{used} · ")}run {_escape(report.run, 80)}</p></footer>
 <script>{js}</script>
 </body>
 </html>
@@ -151,7 +153,10 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
     ]
     origin = render_origin(report.notices)
     if report.excerpts:
-        shown = "".join(_render_excerpt(excerpt, renderer) for excerpt in report.excerpts)
+        shown = "".join(
+            _render_excerpt(excerpt, renderer, f"{renderer.render_citation(excerpt.source)} ")
+            for excerpt in report.excerpts
+        )
         shown += renderer.render_block(render_disagreements(report.disagreements))
         marked, found = shown, frozenset[int]()
     else:
@@ -166,23 +171,16 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
         and not report.excerpts
         and strip_markdown(report.summary) not in strip_markdown(report.final_answer)
     ):
-        short += f'<p class="lede" dir="auto">{renderer.render_inline(_escape_words(report.summary))}</p>'
-    below = _render_legend(_list_checked(report)) + renderer.render_block(origin)
-    return short + marked + (below if marked else ""), found
+        summary = replace_spans(report.summary, find_citations(report.summary), escape_markdown)
+        short += f'<p class="lede" dir="auto">{renderer.render_inline(summary)}</p>'
+    verdicts = _count_verdicts(_list_checked(report))
+    below = f'<p class="legend"><a href="#claims">Claims</a>: {verdicts}</p>' if verdicts else ""
+    return short + marked + (below + renderer.render_block(origin) if marked else ""), found
 
 
 def _list_checked(report: Report) -> Sequence[Claim]:
     """Return the claims whose verdicts tell something: not those of an answer that only quotes its sources."""
     return () if render_origin(report.notices) else report.claims
-
-
-def _escape_words(text: str) -> str:
-    """Return plain text with citations as Markdown."""
-    pieces, position = [], 0
-    for found in find_citations(text):
-        pieces += [escape_markdown(text[position : found.start]), found.handle]
-        position = found.end
-    return "".join([*pieces, escape_markdown(text[position:])])
 
 
 def _render_notices(report: Report) -> str:
@@ -199,32 +197,18 @@ def _render_notices(report: Report) -> str:
     return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in notices)
 
 
-def _render_excerpt(excerpt: Excerpt, renderer: MarkdownRenderer) -> str:
-    heading = " · ".join(
-        part
-        for part in (f"<bdi>{_escape(excerpt.title, 160)}</bdi>", f"<bdi>{_format_location(excerpt.location)}</bdi>")
-        if part != "<bdi></bdi>"
-    )
-    return (
-        f'<figure class="excerpt"><figcaption>{renderer.render_citation(excerpt.source)} {heading}</figcaption>'
-        f"{render_excerpt_text(excerpt, renderer)}</figure>"
-    )
+def _render_excerpt(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRenderer, citation: str = "") -> str:
+    parts = filter(None, (_escape(excerpt.title, 160), _format_location(excerpt.location)))
+    heading = citation + " · ".join(f"<bdi>{part}</bdi>" for part in parts)
+    caption = f"<figcaption>{heading}</figcaption>" if heading else ""
+    return f'<figure class="excerpt">{caption}{render_excerpt_text(excerpt, renderer)}</figure>'
 
 
 def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
     refusal = describe_refusal(report)
-    if not refusal and not report.closest:
-        return ""
-    cards = "".join(
-        f'<figure class="excerpt"><figcaption><bdi>{_escape(passage.title, 160)}</bdi> · '
-        f"<bdi>{_format_location(passage.location)}</bdi></figcaption>{render_excerpt_text(passage, renderer)}</figure>"
-        for passage in report.closest
-    )
-    return _render_section(
-        "closest",
-        ReportSection.CLOSEST if report.closest else ReportSection.READ,
-        (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards,
-    )
+    cards = "".join(_render_excerpt(passage, renderer) for passage in report.closest)
+    title = ReportSection.CLOSEST if report.closest else ReportSection.READ
+    return _render_section("closest", title, (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards)
 
 
 def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
@@ -252,11 +236,6 @@ def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
     return _render_section("map", "Which source covers what", table)
 
 
-def _render_legend(claims: Sequence[Claim]) -> str:
-    items = _count_verdicts(claims)
-    return f'<p class="legend"><a href="#claims">Claims</a>: {items}</p>' if items else ""
-
-
 def _count_verdicts(claims: Sequence[Claim]) -> str:
     counts = {support: sum(claim.support == support for claim in claims) for support in SUPPORT_SYMBOLS}
     return " · ".join(f"{_render_symbol(support)} {number} {support}" for support, number in counts.items() if number)
@@ -273,7 +252,9 @@ def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
             place = (
                 f'<a href="{escape(strip_control_chars(source.url))}" rel="noopener noreferrer nofollow">{place}</a>'
             )
-        stretches = "".join(_render_stretch(stretch, renderer) for stretch in list_stretches(report, source))
+        stretches = "".join(
+            _render_excerpt(replace(stretch, title=""), renderer) for stretch in list_stretches(report, source)
+        )
         label = f"Passage cited from source {_escape(source.id, 12)}"
         passage = (
             f'<details class="passage"><summary aria-label="{label}">Show the passage</summary>{stretches}</details>'
@@ -310,11 +291,6 @@ def list_stretches(report: Report, source: Source) -> list[Excerpt]:
             moved = tuple((start + at, end + at) for start, end in stretch.highlight)
             kept[holder] = replace(kept[holder], highlight=(*kept[holder].highlight, *moved))
     return kept[:_MAX_STRETCHES]
-
-
-def _render_stretch(stretch: Excerpt, renderer: MarkdownRenderer) -> str:
-    place = f"<figcaption><bdi>{_format_location(stretch.location)}</bdi></figcaption>" if stretch.location else ""
-    return f'<figure class="excerpt">{place}{render_excerpt_text(stretch, renderer)}</figure>'
 
 
 # -- Why it stopped ----------------------------------------------------------------------------------------------------
@@ -416,7 +392,9 @@ def _render_claims_table(
         is_shown = highlighted is None or position in highlighted
         aside = "" if is_shown else ' <span class="aside">(not found in the answer as written)</span>'
         spans = "".join(_render_span(span, renderer) for span in claim.spans) or "<p>No passage addresses it.</p>"
-        if basis := _describe_check(claim):
+        checker = claim.checker and f"checked by {claim.checker}"
+        sure = "" if claim.probability is None else f"{claim.probability:.0%} sure"
+        if basis := " · ".join(filter(None, (checker, sure, claim.note))):
             spans += f'<p class="aside">{_escape(basis, 300)}</p>'
         citations = "".join(map(renderer.render_citation, claim.citations))
         rows.append(
@@ -431,13 +409,6 @@ def _render_claims_table(
         f'<th scope="col">Verdict</th><th scope="col">Evidence</th></tr></thead><tbody>'
         f"{''.join(rows)}</tbody></table></details>"
     )
-
-
-def _describe_check(claim: Claim) -> str:
-    """Say who judged the claim, how sure that checker is, and its note."""
-    parts = [f"checked by {claim.checker}" if claim.checker else ""]
-    parts += [f"{claim.probability:.0%} sure" if claim.probability is not None else "", claim.note]
-    return " · ".join(part for part in parts if part)
 
 
 def _render_span(span: Span, renderer: MarkdownRenderer) -> str:
@@ -462,7 +433,7 @@ def _render_computations(report: Report, renderer: MarkdownRenderer) -> str:
         f"<figcaption>{renderer.render_citation(handle)}</figcaption></figure>"
         for handle, text in parse_computations(report)
     )
-    return _render_fold("computed", ReportSection.COMPUTATIONS, programs) if programs else ""
+    return _render_fold("computed", ReportSection.COMPUTATIONS, programs)
 
 
 def _render_review(report: Report) -> str:
@@ -476,11 +447,6 @@ def _render_review(report: Report) -> str:
     return _render_fold(
         "review", ReportSection.REVIEW, content + (f"<h3>Issues that remain</h3>{issues}" if issues else "")
     )
-
-
-def _render_bill(report: Report) -> str:
-    table = _render_table(build_bill(report.usage), "Calls, tokens and cost by role")
-    return _render_fold("bill", "What it cost, by role", table) if table else ""
 
 
 def _render_table(rows: Sequence[Sequence[str]], label: str) -> str:
@@ -505,21 +471,13 @@ def _render_table(rows: Sequence[Sequence[str]], label: str) -> str:
 
 
 def _render_section(anchor: str, title: str, content: str) -> str:
-    return f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{title}</h2>{content}</section>'
+    """Return a section; empty without content."""
+    return content and f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{title}</h2>{content}</section>'
 
 
 def _render_fold(anchor: str, title: str, content: str) -> str:
-    return f'<details id="{anchor}" class="fold"><summary><h2>{title}</h2></summary>{content}</details>'
-
-
-def _render_coverage(report: Report) -> str:
-    text = describe_completeness(report)
-    return _render_section("coverage", ReportSection.COVERAGE, f"<p>{_escape(text)}</p>") if text else ""
-
-
-def _render_list_section(anchor: str, title: str, items: Iterable[str]) -> str:
-    listed = _render_items(items)
-    return _render_section(anchor, title, listed) if listed else ""
+    """Return a section that is folded; empty without content."""
+    return content and f'<details id="{anchor}" class="fold"><summary><h2>{title}</h2></summary>{content}</details>'
 
 
 def _render_items(items: Iterable[str]) -> str:
@@ -547,8 +505,3 @@ def _load_asset(name: str) -> str:
     from importlib.resources import files
 
     return "\n" + files("suffice.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _render_skills(report: Report) -> str:
-    skills = describe_skills(report)
-    return f"<p>Skills: {_escape(skills)}</p>" if skills else ""

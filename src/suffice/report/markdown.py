@@ -50,23 +50,24 @@ _VERBS_OF_ASKING = frozenset(
 
 def render_markdown(report: Report) -> str:
     """Return the whole report; empty sections are left out."""
+    covered = describe_completeness(report)
     parts = [
         *_render_header(report),
         *(f"> {_to_line(text)}" for text in (describe_partly(report), describe_restated(report)) if text),
         _render_answer(report),
         *_render_closest(report),
-        *_render_list(ReportSection.FINDINGS, _neutralize_lines(report, report.key_findings)),
-        *_render_list(ReportSection.RECOMMENDATIONS, _neutralize_lines(report, report.recommendations)),
-        *_render_list(ReportSection.RISKS, _neutralize_lines(report, report.risks)),
-        *_render_coverage(report),
-        *_render_list(ReportSection.REMOVED, (_to_line(describe_removed(claim)) for claim in report.removed)),
-        *_render_list(ReportSection.OPEN_QUESTIONS, map(_to_line, report.open_questions)),
-        *_render_list(ReportSection.LEFT_UNDONE, map(_to_line, report.left_undone)),
+        _render_list(ReportSection.FINDINGS, _neutralize_lines(report, report.key_findings)),
+        _render_list(ReportSection.RECOMMENDATIONS, _neutralize_lines(report, report.recommendations)),
+        _render_list(ReportSection.RISKS, _neutralize_lines(report, report.risks)),
+        covered and f"## {ReportSection.COVERAGE}\n\n{_to_line(covered)}",
+        _render_list(ReportSection.REMOVED, (_to_line(describe_removed(claim)) for claim in report.removed)),
+        _render_list(ReportSection.OPEN_QUESTIONS, map(_to_line, report.open_questions)),
+        _render_list(ReportSection.LEFT_UNDONE, map(_to_line, report.left_undone)),
         *_render_sources(report),
         *_render_computations(report),
         *_render_stop(report),
         *_render_review(report),
-        *_render_list(ReportSection.FRUITLESS, map(_to_line, list_fruitless_queries(report))),
+        _render_list(ReportSection.FRUITLESS, map(_to_line, list_fruitless_queries(report))),
         # Below the line, so that a claim check of the file does not read it as a claim.
         f"---\n\n{_to_line(describe_search(report))}",
         f"Skills: {_to_line(skills)}" if (skills := describe_skills(report)) else "",
@@ -199,11 +200,9 @@ def _list_source_urls(report: Report) -> list[str]:
     return [source.url for source in report.sources if source.url]
 
 
-def _render_list(title: str, lines: Iterable[str]) -> Iterable[str]:
+def _render_list(title: str, lines: Iterable[str]) -> str:
     items = _format_items(lines)
-    if items:
-        yield f"## {title}"
-        yield items
+    return items and f"## {title}\n\n{items}"
 
 
 def _render_sources(report: Report) -> Iterable[str]:
@@ -217,12 +216,6 @@ def _render_sources(report: Report) -> Iterable[str]:
             else:
                 entry = _to_line(f"{title or source.location} — {source.location}")
             yield f"{_format_handle(source.id)} {entry}"
-
-
-def _render_coverage(report: Report) -> Iterable[str]:
-    if text := describe_completeness(report):
-        yield f"## {ReportSection.COVERAGE}"
-        yield _to_line(text)
 
 
 def _render_computations(report: Report) -> Iterable[str]:

@@ -21,10 +21,8 @@ def parse_review(report: Report) -> Review | None:
     """Return the review of the answer; ``None`` if there was none."""
     import msgspec
 
-    if "review" not in report.metadata:
-        return None
     try:
-        return msgspec.convert(report.metadata["review"], Review)
+        return msgspec.convert(report.metadata.get("review"), Review)
     except msgspec.ValidationError:
         return None
 

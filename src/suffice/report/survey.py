@@ -45,7 +45,8 @@ def write_survey(
             if finding.aspect == aspect
         ]
         if own or below:
-            parts += [SectionHeading(_capitalize(aspect)), *([FindingList(own)] if own else []), *below]
+            heading = SectionHeading(escape_markdown(aspect[:1].upper() + aspect[1:]))
+            parts += [heading, *([FindingList(own)] if own else []), *below]
     empty = [part for part in list_parts(question) if not _is_mentioned(part, kept) and not _is_named(part, passages)]
     if empty:
         lines = "\n".join(f"- No passage that was read has the words “{escape_markdown(part)}”." for part in empty)
@@ -94,10 +95,6 @@ def _is_mentioned(part: str, findings: Sequence[Finding]) -> bool:
 def _is_named(part: str, passages: Sequence[Passage]) -> bool:
     stems = content_stems(part)
     return any(stems <= content_stems(passage.text) for passage in passages)
-
-
-def _capitalize(text: str) -> str:
-    return escape_markdown(text[:1].upper() + text[1:])
 
 
 def _make_table(finding: Finding, passages: Sequence[Passage]) -> FindingList | None:

@@ -7,7 +7,7 @@ from typing import Literal
 from suffice.gates.explanation import STOP_REASON_TEXT
 from suffice.report.timeline import list_stopping_verdicts
 from suffice.text.plain import finite_or_none, format_number
-from suffice.types import Report, Stop, UsageSummary
+from suffice.types import Report, Stop
 
 _Unit = Literal["share", "of 10", "number", "seconds", "usd"]
 
@@ -130,12 +130,8 @@ def describe_search(report: Report) -> str:
         how = f"Read {coverage.files_read:,} of {count(coverage.files, 'file')} in {scope}: {passages}"
     elif report.stop.reason == "read_all":
         how = f"Read everything in {scope}: {passages}"
-    return f"{how} · {describe_writer(report.usage)} · {report.usage.seconds:.1f} s"
-
-
-def describe_writer(usage: UsageSummary) -> str:
-    """Return the name of the language model."""
-    return "no language model" if usage.model in ("", "extractive") else usage.model
+    writer = "no language model" if report.usage.model in ("", "extractive") else report.usage.model
+    return f"{how} · {writer} · {report.usage.seconds:.1f} s"
 
 
 def list_fruitless_queries(report: Report) -> tuple[str, ...]:

@@ -36,10 +36,8 @@ from suffice.types import Note, Reason, Review, ReviewRound
 T = TypeVar("T")
 VerifyClaims = Callable[[Draft], Awaitable[Checked]]
 
-JUDGE_READER = "judge"
 PANEL_READERS = ("practitioner", "critic", "newcomer")
 _TOKEN_MARGIN = 200  # Tokens for the description of the reader and a reminder.
-_ELLIPSIS = " […]"
 _REMINDER = "Your last evaluation could not be read. Give all six scores as numbers from 0 to 10."
 
 
@@ -131,7 +129,7 @@ class ReviewLoop:
         return "failed" if judged.round == rules.rounds else ""
 
     async def _evaluate(self, number: int, text: Checked, rules: ReviewRules) -> ReviewRound:
-        readers = PANEL_READERS if rules.panel else (JUDGE_READER,)
+        readers = PANEL_READERS if rules.panel else ("judge",)
         sections = list_sections(text.draft)
         prompt = Evaluate(
             task=self._run.task,
@@ -209,4 +207,4 @@ def _truncate_to_sentences(text: str, max_chars: int) -> str:
     if len(text) <= max_chars or not text.strip():
         return text
     ends = [end for _, end in split_sentences(text) if end <= max_chars]
-    return text[: ends[-1] if ends else max_chars].rstrip() + _ELLIPSIS + "\n\n"
+    return text[: ends[-1] if ends else max_chars].rstrip() + " […]\n\n"

@@ -7,13 +7,9 @@ caller decides which passages are new.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from suffice.types import Failure, Passage, Query
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from suffice.types import Failure, Passage, Query, Vectors
 
 
 @runtime_checkable
@@ -36,8 +32,8 @@ class RankedScope:
     """
 
     passages: tuple[Passage, ...]
-    scores: "NDArray[np.float32]"
-    vectors: "NDArray[np.float32]"
+    scores: Vectors
+    vectors: Vectors
 
 
 @runtime_checkable

@@ -38,7 +38,7 @@ class OutlineStrategy:
         outline = run.outline
         if not outline.topics:
             await _draft_outline(run)
-        await asyncio.to_thread(outline.add_passages, run.evidence.get_passages_after(outline.passage_count))
+        await asyncio.to_thread(outline.add_passages, [*run.evidence][outline.passage_count :])
         await self._add_latent_topic(run)
         ranked = outline.rank_open_topics()
         queries = await _propose_for_topic(run, ranked[0])

@@ -57,7 +57,8 @@ def split_blocks(text: str, kind: str = "text") -> tuple[TextBlock, ...]:
     ['prose', 'list', 'prose']
     """
     if kind == "csv":
-        return tuple(_split_rows(text))
+        rows = tuple((start, end) for start, end in _lines(text, 0, len(text)) if text[start:end].strip())
+        return (TextBlock(rows[0][0], rows[-1][1], "table", rows),) if rows else ()
     if kind == "code":
         return tuple(_attach_leads(text, _split_code(text)))
     return tuple(_attach_leads(text, _split_markdown(text, 0, len(text))))
@@ -72,11 +73,6 @@ def _lines(text: str, start: int, end: int) -> list[Offsets]:
         found.append((position, stop))
         position = stop + 1
     return found
-
-
-def _split_rows(text: str) -> list[TextBlock]:
-    rows = tuple((start, end) for start, end in _lines(text, 0, len(text)) if text[start:end].strip())
-    return [TextBlock(rows[0][0], rows[-1][1], "table", rows)] if rows else []
 
 
 def _split_code(text: str) -> list[TextBlock]:

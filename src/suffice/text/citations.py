@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from suffice.text.plain import replace_spans
 from suffice.text.sentences import Offsets, split_sentences
 
 _NUMBER = r"\d{1,4}"
@@ -59,11 +60,7 @@ def _mask_code(text: str) -> str:
 
 def _substitute(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
     """Return the text with each match outside code replaced."""
-    pieces, position = [], 0
-    for match in pattern.finditer(_mask_code(text)):
-        pieces += [text[position : match.start()], replace(match)]
-        position = match.end()
-    return "".join([*pieces, text[position:]])
+    return replace_spans(text, ((*match.span(), replace(match)) for match in pattern.finditer(_mask_code(text))))
 
 
 def find_citations(text: str) -> Iterator[Citation]:

@@ -175,22 +175,15 @@ def _is_content_word(word: str, language: str) -> bool:
     return len(word) > 1 or not word.isascii() or word.isdigit()
 
 
-def _is_leading_stop_word(word: str, language: str) -> bool:
-    return word.lower() in _LEADING_STOP_WORDS if language == ENGLISH else is_stop_word(word.lower(), language)
-
-
 def _strip_leading_stop_words(name: str, text: str, start: int, language: str) -> str:
     """Remove question and stop words that have a capital letter only because they begin a sentence."""
     pieces = name.split()
-    while (
-        pieces
-        and _is_leading_stop_word(pieces[0], language)
-        and (
-            len(pieces) == 1
-            or pieces[0].lower() in _QUESTION_WORDS
-            or _SENTENCE_START.search(text, max(0, start - 40), start)
-        )
-    ):
+    while pieces:
+        word = pieces[0].lower()
+        is_stop = word in _LEADING_STOP_WORDS if language == ENGLISH else is_stop_word(word, language)
+        is_alone = len(pieces) == 1 or word in _QUESTION_WORDS
+        if not is_stop or not (is_alone or _SENTENCE_START.search(text, max(0, start - 40), start)):
+            break
         pieces = pieces[1:]
     return " ".join(pieces)
 

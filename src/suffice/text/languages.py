@@ -7,7 +7,9 @@ A run works in one language, that of its question, so that the stems of a questi
 short they are.
 """
 
+from collections import Counter
 from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from suffice.text.spelling import unify_spelling
@@ -63,14 +65,10 @@ def detect_language(text: str) -> str | None:
         if letters and count_unspaced(text) > letters / 3:
             return UNSPACED
     words = [word for word in tokenize(text) if not word.isdigit()]
-    counts: dict[str, int] = {}
-    for word in words:
-        for language in _find_votes(word):
-            counts[language] = counts.get(language, 0) + 1
-    if not counts:
+    ranked = Counter(chain.from_iterable(map(_find_votes, words))).most_common()
+    if not ranked:
         return None
     # Related languages share stop words: the one with most different ones wins, and a tie tells nothing.
-    ranked = sorted(counts.items(), key=lambda item: -item[1])
     best, votes = ranked[0]
     distinct = sum(best in _find_votes(word) for word in set(words))
     if distinct < _MIN_STOP_WORDS or votes < _MIN_SHARE * len(words):

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from suffice.text.citations import has_citation, parse_handle, strip_citations
+from suffice.text.plain import replace_spans
 from suffice.text.sections import WRITTEN_SECTIONS, ReportSection
 from suffice.text.sentences import Offsets
 
@@ -415,21 +416,13 @@ def strip_markdown(markdown: str, *, keep_citations: bool = False) -> str:
     >>> strip_markdown(r"The `x_y` is **not** \*kept\* [2].")
     'The x_y is not *kept*.'
     """
-    pieces: list[str] = []
-    position = 0
-    for match in _CODE.finditer(markdown):
-        if match["ticks"] is None:
-            continue
-        pieces += [_strip_inline_markup(markdown[position : match.start()], keep_citations), match["code"].strip()]
-        position = match.end()
-    pieces.append(_strip_inline_markup(markdown[position:], keep_citations))
-    return " ".join("".join(pieces).split())
 
+    def strip_text(text: str) -> str:
+        text = text if keep_citations else strip_citations(text)
+        return _ESCAPED.sub(r"\1", _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text)))
 
-def _strip_inline_markup(text: str, keep_citations: bool) -> str:
-    text = text if keep_citations else strip_citations(text)
-    text = _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text))
-    return _ESCAPED.sub(r"\1", text)
+    code = ((*match.span(), match["code"].strip()) for match in _CODE.finditer(markdown) if match["ticks"])
+    return " ".join(replace_spans(markdown, code, strip_text).split())
 
 
 def find_inline_code(text: str) -> list[Offsets]:
@@ -482,7 +475,7 @@ def split_list_items(text: str) -> list[str]:
 # -- links -------------------------------------------------------------------------------------------------------------
 
 _MAY_CONTAIN_LINK = re.compile(r"\]\s*[(:\[]|://|www\.|<[A-Za-z/!?]|mailto:", re.IGNORECASE)
-_CODE_SPAN_OR_FENCE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!\\)(`+)(?!`).+?(?<!`)\2(?!`))", re.DOTALL)
+_CODE_SPAN_OR_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!\\)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _LINK_TEXT = r"((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)"
 _IMAGE = re.compile(rf"!\[{_LINK_TEXT}\](?:\((?:(?!\]\()[^)])*+\)|\[[^\]]*\])?")
 _LINK = re.compile(rf"(?<!\\)\[{_LINK_TEXT}\]\(\s*+<?((?:(?!\]\()[^)\s>])*+)>?(?:(?!\]\()[^)])*+\)")
@@ -500,13 +493,8 @@ def neutralize_links(markdown: str, allowed_urls: Collection[str]) -> str:
     if not _MAY_CONTAIN_LINK.search(markdown):
         return markdown
     known = {_normalize_url(url) for url in allowed_urls}
-    pieces = _CODE_SPAN_OR_FENCE.split(markdown)
-    # Each match gives three pieces: the text before it, the code, the code's ticks.
-    text = "".join(
-        _neutralize_text(piece, known) if number % 3 == 0 else piece
-        for number, piece in enumerate(pieces)
-        if piece is not None and number % 3 != 2
-    )
+    code = ((*match.span(), match[0]) for match in _CODE_SPAN_OR_FENCE.finditer(markdown))
+    text = replace_spans(markdown, code, lambda part: _neutralize_text(part, known))
     if _has_active_content(text, known):
         # What opens links and tags becomes entities. A backslash could be undone by another one in front of it.
         text = text.replace("<", "&lt;").replace("![", "!&#91;").replace("](", "]&#40;").replace("]:", "]&#58;")

@@ -4,7 +4,7 @@ What a reader sees stays: headings, paragraphs, lists, tables, code, quotations.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from suffice.answers import (
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 
 _INDENT = 4  # Columns for each level of a list: right below both ``- `` and ``10. ``.
 _END_MARKS = ".!?…:"
-
-
-@dataclass
-class _OpenList:
-    """A list that is open while the parser's tokens are read."""
-
-    marker: str
-    is_new_item: bool = False
 
 
 def parse_parts(markdown: str) -> tuple[Part, ...]:
@@ -66,7 +58,8 @@ def _rejoin_lists(tokens: "Sequence[Token]") -> "list[Token]":
 
 
 def _read_tokens(tokens: "Sequence[Token]") -> Iterator[Part]:
-    lists: list[_OpenList] = []
+    lists: list[str] = []  # The markers of the lists that are open.
+    new_items: set[int] = set()  # The depths at which an item has begun and has no text yet.
     quotes = 0
     row: list[str] = []
     header: tuple[str, ...] = ()
@@ -75,11 +68,12 @@ def _read_tokens(tokens: "Sequence[Token]") -> Iterator[Part]:
         opener = tokens[number - 1].type if number else ""
         match token.type:
             case "bullet_list_open" | "ordered_list_open":
-                lists.append(_OpenList("-" if token.type.startswith("bullet") else "1."))
+                lists.append("-" if token.type.startswith("bullet") else "1.")
             case "bullet_list_close" | "ordered_list_close":
+                new_items.discard(len(lists))
                 lists.pop()
             case "list_item_open":
-                lists[-1].is_new_item = True
+                new_items.add(len(lists))
             case "blockquote_open":
                 quotes += 1
             case "blockquote_close":
@@ -103,9 +97,8 @@ def _read_tokens(tokens: "Sequence[Token]") -> Iterator[Part]:
             case "inline" if opener in ("th_open", "td_open"):
                 row.append(" ".join(token.content.split()).replace("|", "\\|"))
             case "inline":
-                marker = lists[-1].marker if lists and lists[-1].is_new_item else ""
-                if lists:
-                    lists[-1].is_new_item = False
+                marker = lists[-1] if len(lists) in new_items else ""
+                new_items.discard(len(lists))
                 statements = tuple(map(build_statement, split_statements(token.content)))
                 depth = max(0, len(lists) - bool(marker))
                 yield Paragraph(statements, marker, depth, quoted=quotes > 0)

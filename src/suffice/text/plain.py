@@ -5,6 +5,7 @@ The caller still has to escape the text for its format, such as Markdown or HTML
 
 import math
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from suffice.errors import InputError
@@ -39,6 +40,33 @@ def to_one_line(text: str, limit: int | None = None) -> str:
     """Return the cleaned text in one line with single spaces, cut at ``limit`` characters with an ellipsis."""
     line = " ".join(strip_control_chars(text).split())
     return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def replace_spans(
+    text: str, spans: Iterable[tuple[int, int, str]], convert: Callable[[str], str] = lambda part: part
+) -> str:
+    """Return the text with each span (start, end, replacement), in order; what stands between them is converted.
+
+    >>> replace_spans("It is [1].", [(6, 9, "old")], str.upper)
+    'IT IS old.'
+    """
+    pieces, position = [], 0
+    for start, end, replacement in spans:
+        pieces += [convert(text[position:start]), replacement]
+        position = end
+    return "".join([*pieces, convert(text[position:])])
+
+
+def fold_spaces(characters: Iterable[tuple[int, str]]) -> tuple[str, list[int]]:
+    """Return characters as a text with single spaces and none around it, and the offset that came with each of them."""
+    kept: list[tuple[int, str]] = []
+    for place, character in characters:
+        shown = " " if character.isspace() else character
+        if shown != " " or (kept and kept[-1][1] != " "):
+            kept.append((place, shown))
+    if kept and kept[-1][1] == " ":
+        kept.pop()
+    return "".join(shown for _, shown in kept), [place for place, _ in kept]
 
 
 def finite_or_none(value: float | None) -> float | None:

@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 from suffice.answers import Offsets, Quotation
 from suffice.text.blocks import split_blocks
-from suffice.text.plain import to_one_line
-from suffice.text.quoting import BOLD, format_title, quote_block, quote_markdown
+from suffice.text.markdown import escape_line
+from suffice.text.plain import fold_spaces, to_one_line
+from suffice.text.quoting import BOLD, quote_block, quote_markdown
 from suffice.types import Excerpt, ExcerptFormat
+
+_MAX_TITLE_CHARS = 100
 
 
 class _Piece(NamedTuple):
@@ -34,7 +37,7 @@ def build_excerpt(quotation: Quotation, source: str) -> Excerpt:
 
 def render_quotation(quotation: Quotation, citation: str) -> str:
     """Return a quotation as Markdown: its heading path and location, then its text, which ends with its citation."""
-    title = format_title(quotation.title or quotation.passage.title)
+    title = escape_line(to_one_line(quotation.title or quotation.passage.title, _MAX_TITLE_CHARS))
     location = to_one_line(quotation.location)
     place = f"`{location}`" if location and "`" not in location else ""
     heading = " · ".join(part for part in (title, place) if part)
@@ -119,15 +122,5 @@ def _join_lines(text: str, start: int, end: int) -> tuple[str, dict[int, int]]:
         for found in BOLD.finditer(text, start, end)
         for position in (found.start(), found.start() + 1, found.end() - 2, found.end() - 1)
     }
-    joined: list[str] = []
-    offsets: dict[int, int] = {}
-    for position in range(start, end):
-        character = text[position]
-        if position in marks or (character.isspace() and joined[-1:] == [" "]):
-            continue
-        if character.isspace():
-            joined += [" "] if joined else []
-            continue
-        offsets[position] = len(joined)
-        joined.append(character)
-    return "".join(joined), offsets
+    joined, places = fold_spaces((place, text[place]) for place in range(start, end) if place not in marks)
+    return joined, {place: number for number, place in enumerate(places)}

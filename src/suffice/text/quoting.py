@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from suffice.text.blocks import FENCE, LIST_MARKER
-from suffice.text.markdown import drop_needless_escapes, escape_line, escape_markdown, find_inline_code, strip_links
-from suffice.text.plain import to_one_line
+from suffice.text.markdown import drop_needless_escapes, escape_markdown, find_inline_code, strip_links
+from suffice.text.plain import replace_spans
 from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
@@ -14,7 +14,6 @@ _LETTER_MARKER = re.compile(
     r"((?:(?<!\s)\s++)?)(?=\(?\w{1,4}\)\s)(?!\d+\))"
 )  # "(a)" or "a)", which Markdown does not know.
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
-_MAX_TITLE_CHARS = 100
 BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
 _PHRASE = re.compile(r"(?<![\w*\\])_(?=[^\W_])([^_*\s\x01]*+\s[^_*\n\x01]*+)(?<=[^\W_])_(?!\w)")
 _EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])((?:[^*()\n]|\([^*()\n]*\))+?)(?<=\S)\*(?![\w*])")
@@ -81,11 +80,6 @@ def _quote_part(text: str) -> str:
     return drop_needless_escapes(quote_markdown(text, is_start=False))
 
 
-def format_title(title: str) -> str:
-    """Return the title of a source for a heading: one line, escaped. A line end in it would begin text of its own."""
-    return escape_line(to_one_line(title, _MAX_TITLE_CHARS))
-
-
 def quote_markdown(text: str, *, is_start: bool = True) -> str:
     """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped.
 
@@ -100,11 +94,7 @@ def quote_markdown(text: str, *, is_start: bool = True) -> str:
 
     text = text.replace("\x01", "")
     text = _ADDRESS.sub(r"`\g<0>`", text) if "`" not in text else text
-    pieces, position = [], 0
-    for start, end in find_inline_code(text):
-        pieces += [text[position:start], keep(text[start:end])]
-        position = end
-    text = strip_links("".join([*pieces, text[position:]]))
+    text = strip_links(replace_spans(text, ((*span, keep(text[slice(*span)])) for span in find_inline_code(text))))
     text = _EMPHASIS.sub(r"\1", BOLD.sub(r"\1", text))
     text = _PHRASE.sub(lambda found: f"{keep('_')}{found[1]}{keep('_')}", text)
     # Not at the start of a line there is no list, heading or quote.

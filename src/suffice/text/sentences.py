@@ -59,26 +59,20 @@ def ends_sentence(text: str) -> bool:
     return any(match.end() == len(tail) for match in _SENTENCE_END.finditer(f"{tail} "))
 
 
-def docstring_sentences(text: str) -> list[Offsets]:
-    """Return the offsets of the sentences in the docstrings of source code, without interactive examples."""
-    found = [span for start, end in docstring_spans(text) for span in split_sentences(text, start, end)]
-    return [(start, end) for start, end in found if ">>>" not in text[start:end]]
+def quotable_spans(text: str, kind: str) -> list[Offsets]:
+    """Return the offsets of what can be quoted from a passage of this kind: sentences, in code those of docstrings and lines.
 
-
-def code_lines(text: str) -> list[Offsets]:
-    """Return the offsets of the lines of source code outside docstrings."""
+    Interactive examples in docstrings are left out.
+    """
+    if kind != "code":
+        return split_sentences(text)
     found: list[Offsets] = []
     position = 0
-    for start, end in docstring_spans(text):
-        found.extend(_line_spans(text, position, start))
+    for start, end in [*docstring_spans(text), (len(text), len(text))]:
+        found += _line_spans(text, position, start)
+        found += [span for span in split_sentences(text, start, end) if ">>>" not in text[slice(*span)]]
         position = end
-    found.extend(_line_spans(text, position, len(text)))
-    return found
-
-
-def quotable_spans(text: str, kind: str) -> list[Offsets]:
-    """Return the offsets of what can be quoted from a passage of this kind: sentences, in code also lines."""
-    return sorted(docstring_sentences(text) + code_lines(text)) if kind == "code" else split_sentences(text)
+    return sorted(found)
 
 
 def docstring_spans(text: str) -> list[Offsets]:
@@ -119,12 +113,9 @@ def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:
 
 
 def _append_trimmed(found: list[Offsets], text: str, start: int, end: int) -> None:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    if start < end:
-        found.append((start, end))
+    if words := text[start:end].strip():
+        begin = text.index(words, start)
+        found.append((begin, begin + len(words)))
 
 
 def _line_spans(text: str, start: int, end: int) -> list[Offsets]:

@@ -28,7 +28,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a test can reach without harm to the machine."""
     limits = Limits(memory_bytes=500 << 20, cpu_seconds=1, seconds=120.0, output_bytes=8 << 20)
-    monkeypatch.setattr(isolated, "get_limits", lambda name, size: limits)
+    monkeypatch.setattr(isolated, "get_limits", lambda size: limits)
     monkeypatch.setattr(ocr, "is_installed", lambda: False)
 
 
@@ -101,7 +101,7 @@ def test_a_named_hostile_file_is_an_input_error(tmp_path: Path) -> None:
 
 
 def test_limits_grow_with_the_file() -> None:
-    small, large = isolated.get_limits("a.txt", 10_000), isolated.get_limits("a.txt", 90 << 20)
+    small, large = isolated.get_limits(10_000), isolated.get_limits(90 << 20)
     assert small.cpu_seconds < large.cpu_seconds
     assert small.memory_bytes < large.memory_bytes
     assert msgspec.structs.asdict(large)["memory_bytes"] <= 4 << 30
@@ -203,7 +203,7 @@ def test_slow_files_share_a_budget_and_the_others_are_read(tmp_path: Path, monke
 
 def test_a_file_has_its_whole_time_until_slow_files_have_used_up_theirs(tmp_path: Path) -> None:
     budget = isolated._SlowFileBudget()
-    usual = isolated.get_limits("a.md", 0)
+    usual = isolated.get_limits(0)
     tried = 0
     while budget.make_job(tmp_path / "a.md").limits == usual:
         tried += 1

@@ -225,25 +225,21 @@ class IndexWriter:
             for number, entry in enumerate(make_entries(file, chunks)):
                 if number % 1000 == 0:
                     check_cancelled()
-                self._writer.add_document(self._make_document(entry, order | number))
+                document = self._new_document()
+                field = name_field(entry.language)
+                words = _normalize(f"{entry.title} {entry.text}")
+                document.add_text(field, unify_spelling(words) if field == name_field(ENGLISH) else words)
+                document.add_text("language", entry.language)
+                document.add_text("file", entry.file)
+                if entry.id is not None:
+                    document.add_text("id", entry.id)
+                document.add_unsigned("order", order | number)
+                document.add_bytes("entry", _encode(entry))
+                self._writer.add_document(document)
 
     def commit(self) -> None:
         with translate_tantivy_errors():
             self._writer.commit()
-
-    def _make_document(self, entry: IndexEntry, order: int) -> "tantivy.Document":
-        data = _encode(entry)
-        document = self._new_document()
-        field = name_field(entry.language)
-        text = _normalize(f"{entry.title} {entry.text}")
-        document.add_text(field, unify_spelling(text) if field == name_field(ENGLISH) else text)
-        document.add_text("language", entry.language)
-        document.add_text("file", entry.file)
-        if entry.id is not None:
-            document.add_text("id", entry.id)
-        document.add_unsigned("order", order)
-        document.add_bytes("entry", data)
-        return document
 
 
 def make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexEntry]:

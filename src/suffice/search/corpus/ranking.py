@@ -14,7 +14,7 @@ from suffice.models.embeddings.stretches import compare_stretches
 from suffice.search.corpus.index import IndexEntry
 from suffice.search.files.chunk import INEXACT_KINDS
 from suffice.text.entities import strip_parenthetical
-from suffice.text.tokens import normalize_phrase, tokenize
+from suffice.text.tokens import jaccard, normalize_phrase, tokenize
 from suffice.types import Embed, Passage, Place
 
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
@@ -80,10 +80,10 @@ def rank_candidates(
 
 def drop_near_duplicates(ranked: Iterable[tuple[float, IndexEntry]], k: int) -> Iterator[tuple[float, IndexEntry]]:
     """Yield the first ``k`` entries that do not nearly repeat a better one."""
-    word_sets: list[set[str]] = []
+    word_sets: list[frozenset[str]] = []
     for score, entry in ranked:
-        words = set(tokenize(entry.text))
-        if any(_is_near_duplicate(words, other) for other in word_sets):
+        words = frozenset(tokenize(entry.text))
+        if any(jaccard(words, other) >= NEAR_DUPLICATE_SIMILARITY for other in word_sets):
             continue
         word_sets.append(words)
         yield score, entry
@@ -103,14 +103,6 @@ def to_passage(entry: IndexEntry, score: float, *, path: str, owns_id: bool) -> 
 
 def text_to_embed(entry: IndexEntry) -> str:
     return f"{entry.title}. {entry.text}"
-
-
-def _is_near_duplicate(left: set[str], right: set[str]) -> bool:
-    small, large = sorted((len(left), len(right)))
-    if small < NEAR_DUPLICATE_SIMILARITY * large:
-        return False
-    common = len(left & right)
-    return common >= NEAR_DUPLICATE_SIMILARITY * (small + large - common)
 
 
 def _names_title(phrase: str, title: str) -> bool:

@@ -27,12 +27,10 @@ from suffice.search.files.walk import SkippedFile
 from suffice.search.threads import run_in_thread
 from suffice.storage.corruption import CorruptCache
 from suffice.text.languages import ENGLISH, detect_language
-from suffice.types import Passage, Query
+from suffice.types import Passage, Query, Vectors
 
 if TYPE_CHECKING:
-    import numpy as np
     import tantivy
-    from numpy.typing import NDArray
 
 MAX_CANDIDATES = 50  # By words, and as many by meaning.
 _MAX_WEIGHED = 400  # Passages whose words count when their meaning makes them candidates.
@@ -68,8 +66,8 @@ class CorpusSearch:
         self.is_english_only = vectors.is_english_only
         self._progress = progress
         self._relative_roots = [(os.path.join(os.path.abspath(root), ""), root) for root in relative_roots]
-        self._dense: tuple[list[tantivy.DocAddress], NDArray[np.float32]] | None = None
-        self._static: tuple[list[tantivy.DocAddress], NDArray[np.float32]] | None = None
+        self._dense: tuple[list[tantivy.DocAddress], Vectors] | None = None
+        self._static: tuple[list[tantivy.DocAddress], Vectors] | None = None
         self._dense_lock = threading.Lock()
 
     @classmethod
@@ -179,7 +177,7 @@ class CorpusSearch:
         """Close the embedding cache. Searching still works without it."""
         self._vectors.close()
 
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of any texts, from the same model and cache as the passages."""
         return self._vectors.embed(texts)
 
@@ -197,22 +195,21 @@ class CorpusSearch:
         if not terms or k < 1:
             return []
         if self._alpha == 0:
-            return self._drop_near_duplicates(self._search_dense(text, k, check_cancelled), k)
+            return self._to_passages(drop_near_duplicates(self._search_dense(text, k, check_cancelled), k))
         hits = self._index.search(terms, max(_MAX_WEIGHED, k))
         if not hits:
             return []
         best, count = hits[0][0], max(MAX_CANDIDATES, k)
         if self._alpha == 1:
-            return self._drop_near_duplicates(
-                ((score / best, self._index.get_entry(address)) for score, address in hits[:count]), k
-            )
+            found = ((score / best, self._index.get_entry(address)) for score, address in hits[:count])
+            return self._to_passages(drop_near_duplicates(found, k))
         weighed = [(score / best, self._index.get_entry(address)) for score, address in hits]
         words = {entry: score for score, entry in weighed}
         near = self._find_near(text, count) if self.is_english_only else []
         entries = list(dict.fromkeys([*(entry for _, entry in weighed[:count]), *near]))
         scores = [words.get(entry, 0.0) for entry in entries]
         ranked = self._rank(text, scores, entries, k + EXTRA_EMBEDDED, check_cancelled)
-        return self._drop_near_duplicates(ranked, k)
+        return self._to_passages(drop_near_duplicates(ranked, k))
 
     def _find_near(self, text: str, count: int) -> list[IndexEntry]:
         """Return the entries whose static vectors are nearest to an English text; none where there are too many to compare."""
@@ -291,7 +288,7 @@ class CorpusSearch:
 
     def _embed_in_batches(
         self, to_texts: Callable[[IndexEntry], list[str]], check_cancelled: Callable[[], None]
-    ) -> "Iterator[NDArray[np.float32]]":
+    ) -> Iterator[Vectors]:
         """Yield the vectors of all passages' texts, in the order of the index."""
         addresses = self._index.list_addresses()
         for start in range(0, len(addresses), _EMBED_BATCH_SIZE):
@@ -324,10 +321,6 @@ class CorpusSearch:
         for i in np.argsort(-cosines, kind="stable")[: max(MAX_CANDIDATES, k)]:
             yield float(cosines[i]), self._index.get_entry(addresses[i])
 
-    def _drop_near_duplicates(self, ranked: Iterable[tuple[float, IndexEntry]], k: int) -> list[Passage]:
-        """Return the first ``k`` passages that do not nearly repeat a better one."""
-        return self._to_passages(drop_near_duplicates(ranked, k))
-
     def _shorten_path(self, file: str, working_dir: str) -> str:
         """Return a path that opens from the working directory, as the user would write it: ``../docs/a.md`` for ``../docs``."""
         if file.startswith(working_dir):
@@ -348,9 +341,9 @@ class CorpusSearch:
 def score_all(
     question: str,
     texts: Sequence[str],
-    vectors: "NDArray[np.float32]",
-    embed: "Callable[[list[str]], NDArray[np.float32]]",
-) -> "NDArray[np.float32]":
+    vectors: Vectors,
+    embed: Callable[[list[str]], Vectors],
+) -> Vectors:
     """Return the similarity of every text to a question: by the static vectors, and of the best also by the embedding model.
 
     What the model did not compare gets what its static vector leads one to expect.
@@ -367,7 +360,7 @@ def score_all(
     return scores
 
 
-def read_vectors(entries: Sequence[IndexEntry]) -> "NDArray[np.float32]":
+def read_vectors(entries: Sequence[IndexEntry]) -> Vectors:
     """Return the static vectors of entries, at length one."""
     import numpy as np
 

@@ -13,14 +13,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from suffice.models.embeddings import Embedder
 from suffice.storage.sqlite_cache import SqliteCache
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from suffice.types import Vectors
 
 # Texts embedded between two writes; an interruption loses at most this work, a few seconds.
 _BATCH_SIZE = 128
@@ -47,7 +43,7 @@ class EmbeddingCache:
     def is_english_only(self) -> bool:
         return getattr(self.embedder, "is_english_only", False)
 
-    def embed(self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None) -> "NDArray[np.float32]":
+    def embed(self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None) -> Vectors:
         """Return one row for each text, in order.
 
         ``on_progress`` receives the number of texts embedded so far and may raise to stop.
@@ -83,7 +79,9 @@ class EmbeddingCache:
         """Open the file of this embedder, and clear it if it holds vectors of another model."""
         if self._cache is None:
             name = f"{self.embedder.name}-{self.embedder.dimension}"
-            path = self._cache_dir / "vectors" / f"{_make_file_name(name)}.sqlite" if self._cache_dir else None
+            safe = re.sub(r"[^A-Za-z0-9.-]+", "-", name)[:80]
+            file = f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}.sqlite"
+            path = self._cache_dir / "vectors" / file if self._cache_dir else None
             cache = SqliteCache(path, "vector cache", self._notify)
             if self.embedder.is_remote:
                 self._clear_if_model_changed(cache)
@@ -117,7 +115,3 @@ class EmbeddingCache:
 
 def _hash_text(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _make_file_name(name: str) -> str:
-    return f"{re.sub(r'[^A-Za-z0-9.-]+', '-', name)[:80]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

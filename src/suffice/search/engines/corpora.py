@@ -1,15 +1,10 @@
 """The ``Corpus`` protocol, and several corpora searched as one."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from suffice.search.fusion import MergedSearch
-from suffice.search.resilience import FailureListener, ignore_failure
-from suffice.types import Passage, Query
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from suffice.types import Passage, Query, Vectors
 
 
 class Corpus(Protocol):
@@ -17,7 +12,7 @@ class Corpus(Protocol):
 
     async def __call__(self, query: Query, k: int) -> list[Passage]: ...
 
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of any texts."""
         ...
 
@@ -25,11 +20,11 @@ class Corpus(Protocol):
 class MergedCorpora(MergedSearch):
     """Several corpora, by name, merged by reciprocal rank fusion; the first one embeds texts."""
 
-    def __init__(self, corpora: Mapping[str, Corpus], on_failure: FailureListener = ignore_failure) -> None:
-        super().__init__(corpora, on_failure)
+    def __init__(self, corpora: Mapping[str, Corpus]) -> None:
+        super().__init__(corpora)
         self._first = next(iter(corpora.values()))
         self.language = getattr(self._first, "language", None)
         self.is_english_only = getattr(self._first, "is_english_only", False)
 
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def embed(self, texts: Sequence[str]) -> Vectors:
         return self._first.embed(texts)

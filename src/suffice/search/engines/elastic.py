@@ -11,7 +11,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
 from suffice.errors import InputError, ModelError, SearchError
@@ -21,15 +21,12 @@ from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_
 from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.engines.address import remove_secrets, split_address
+from suffice.search.web.endpoint import get_by_path
 from suffice.search.web.http import ProviderRequest, fetch_json
 from suffice.search.web.provider import clean_text
 from suffice.text.chunks import split_text
 from suffice.text.languages import ENGLISH, detect_language, stem_text
-from suffice.types import Passage, Place, Query
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from suffice.types import Passage, Place, Query, Vectors
 
 _FIELDS = ("text", "title", "url", "page")
 _PARAMETERS = (*_FIELDS, "scheme", "api_key")
@@ -121,7 +118,7 @@ class ElasticSearch:
         self._vectors = vectors
         self.is_english_only = vectors.is_english_only
 
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of any texts, from the configured embedder."""
         return self._vectors.embed(texts)
 
@@ -227,10 +224,6 @@ def _read_fields(answer: Any) -> dict[str, Mapping[str, Any]]:
 
 def _read_text(source: Mapping[str, Any], field: str) -> str:
     """Return the text of a field, which may be nested or a list."""
-    value: Any = source.get(field)
-    if value is None:
-        value = source
-        for part in field.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
+    value = source[field] if source.get(field) is not None else get_by_path(source, field)
     values = value if isinstance(value, list) else [value]
     return "\n".join(str(part) for part in values if isinstance(part, str | int | float))

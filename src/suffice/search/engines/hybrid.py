@@ -14,8 +14,8 @@ import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import accumulate, combinations
+from typing import Any, NamedTuple
 
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings.static import StaticEmbedder, embed_static
@@ -24,11 +24,7 @@ from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_
 from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.engines import postgres
-from suffice.types import Passage, Query
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from suffice.types import Passage, Query, Vectors
 
 MAX_SCORED = 10_000  # Passages scored in one step; scoring takes some microseconds each.
 _MAX_COMMON = 8  # Common words that are combined; a passage that has none of the rarest ones is not searched for.
@@ -92,16 +88,11 @@ class PostgresSearch:
         return search
 
     @property
-    def size(self) -> int:
-        """The number of passages when the search was opened."""
-        return sum(self._languages.values())
-
-    @property
     def language(self) -> str | None:
         """The language of most passages, for a question that does not show its own."""
         return max(self._languages, key=lambda name: self._languages[name], default=None)
 
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of any texts, from the configured embedder."""
         return self._vectors.embed(texts)
 
@@ -229,15 +220,9 @@ def _find_by_words(
 
 def _split_by_rarity(counts: Mapping[int, int]) -> tuple[list[int], list[int]]:
     """Return the rarest terms, whose passages can all be scored, and the other terms."""
-    rare: list[int] = []
-    total = 0
     ordered = sorted(counts, key=lambda term: counts[term])
-    for term in ordered:
-        total += counts[term]
-        if total > MAX_SCORED:
-            break
-        rare.append(term)
-    return rare, ordered[len(rare) :]
+    rare = sum(total <= MAX_SCORED for total in accumulate(counts[term] for term in ordered))
+    return ordered[:rare], ordered[rare:]
 
 
 def _read_totals(connection: "postgres.Connection") -> dict[str, int]:

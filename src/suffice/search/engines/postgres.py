@@ -29,11 +29,10 @@ from suffice.errors import InputError, SearchError
 from suffice.search.corpus.index import Term
 from suffice.search.corpus.sync import INDEX_VERSION
 from suffice.search.engines.address import remove_secrets, split_address
+from suffice.types import Vectors
 
 if TYPE_CHECKING:
-    import numpy as np
     import psycopg
-    from numpy.typing import NDArray
     from psycopg_pool import ConnectionPool
 
     Connection = psycopg.Connection[Any]
@@ -306,7 +305,7 @@ def format_weights(weights: Mapping[int, float]) -> str:
     return f"{{{inside}}}/{TERM_DIMENSIONS}"
 
 
-def format_vector(vector: "NDArray[np.float32]") -> str:
+def format_vector(vector: Vectors) -> str:
     """Return the text form of ``halfvec``."""
     return "[" + ",".join(f"{value:.6g}" for value in vector.tolist()) + "]"
 

@@ -78,10 +78,6 @@ def _decode_legacy(data: bytes, name: str, declared: str) -> str:
     whole = sum(character > "\x7f" for character in text) - broken
     if whole > broken:
         return text
-    return _decode_guessed(data)
-
-
-def _decode_guessed(data: bytes) -> str:
     from charset_normalizer import from_bytes
 
     best = from_bytes(data[:_SAMPLE_SIZE], cp_exclusion=["utf_7"]).best()

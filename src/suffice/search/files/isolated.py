@@ -66,14 +66,14 @@ def read_isolated_text(text: str, name: str, check_cancelled: Callable[[], None]
     """Return a text, such as standard input, as a document; the suffix of ``name`` decides the format."""
     data = text.encode("utf-8", "replace")
     (result,) = get_pool().run_all(
-        [IsolatedJob(f"{_READER}:read_data", (data, name), get_limits(name, len(data)))], Document, check_cancelled
+        [IsolatedJob(f"{_READER}:read_data", (data, name), get_limits(len(data)))], Document, check_cancelled
     )
     return _check_result(result, name)
 
 
 def draw_isolated(path: Path, page: int, quotes: Sequence[tuple[str, str]]) -> PagePicture:
     """Return a page of a PDF file as a picture with the boxes of quotes."""
-    limits = get_limits(path.name, path.stat().st_size)
+    limits = get_limits(path.stat().st_size)
     job = IsolatedJob("suffice.search.files.pdf:render_page", (str(path), page, quotes), limits)
     try:
         return get_pool().run(job, PagePicture)
@@ -81,7 +81,7 @@ def draw_isolated(path: Path, page: int, quotes: Sequence[tuple[str, str]]) -> P
         raise UnreadableFile(f"{path} {error}") from error
 
 
-def get_limits(name: str, size: int) -> Limits:
+def get_limits(size: int) -> Limits:
     """Return what reading a file of this size may use."""
     memory = min(_BASE_MEMORY + _MEMORY_PER_BYTE * size, _MAX_MEMORY)
     cpu = _BASE_CPU_SECONDS + _CPU_SECONDS_PER_MB * size // _MB
@@ -144,11 +144,11 @@ def _make_job(path: Path) -> IsolatedJob:
         if not stat.S_ISREG(status.st_mode):
             # A pipe, such as the shell's <(command), exists in this process only.
             data = load_bytes(path)
-            return IsolatedJob(f"{_READER}:read_data", (data, str(path)), get_limits(path.name, len(data)))
+            return IsolatedJob(f"{_READER}:read_data", (data, str(path)), get_limits(len(data)))
         size = min(status.st_size, MAX_BYTES)
     except (OSError, UnreadableFile):
         size = 0  # The reader finds the reason.
-    return _make_path_job(path, get_limits(path.name, size))
+    return _make_path_job(path, get_limits(size))
 
 
 def _make_path_job(path: Path, limits: Limits, use_ocr: bool = False) -> IsolatedJob:

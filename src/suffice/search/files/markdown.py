@@ -26,8 +26,6 @@ _ADMONITION = re.compile(
 _CONTAINER = re.compile(r"\s*:{3,}\s*(?:\{?(?P<kind>[A-Za-z][\w-]*)\}?\s*(?P<title>.*))?$")
 _SNIPPET = re.compile(r"\s*(?:-{1,2}8<-{1,2}.*+|\{%.*%\}|\{\{.*\}\}|\[(?:TOC|\[_TOC_\])\]|\([\w:.-]+\)=)\s*$")
 _ATTRIBUTES = r"\s*\{:?\s*(?:[#.][\w:-]|[\w-]+=)[^{}\n]*\}"
-_HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TAG = re.compile(r"</?[A-Za-z][\w.:-]*(?:\s+[^<>]*?|/)?\s*/?>", re.DOTALL)
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LINK_TEXT = r"(?:[^\[\]\\`]|\\.|`[^`]*`|\[[^\[\]]*\])*"
 _TARGET = r"\(\s*(?:<[^<>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"
@@ -80,7 +78,7 @@ def convert(text: str) -> Prose:
         if token.type in ("fence", "code_block"):
             _record_code(prose, first, stop, token.markup)
         elif token.type == "html_block":
-            _strip_html(lines, first, stop)
+            lines[first:stop] = [line.strip() for line in clean_inline("\n".join(lines[first:stop])).split("\n")]
         elif token.type == "heading_open" and token.level == 0:
             _record_heading(prose, first, stop, int(token.tag[1]))
         elif token.type in ("paragraph_open", "heading_open", "tr_open"):
@@ -200,13 +198,6 @@ def _record_table(prose: Prose, first: int, stop: int) -> None:
         prose.tables.append(Table(tuple(header), first + 3, stop))
     prose.unbroken.update((first + 2, first + 3))
     prose.kept_with_previous.add(first + 1)
-
-
-def _strip_html(lines: list[str], first: int, stop: int) -> None:
-    text = "\n".join(lines[first:stop])
-    for pattern in (_HTML_COMMENT, _LINE_BREAK, _TAG):
-        text = pattern.sub(lambda match: "\n" * match.group().count("\n"), text)
-    lines[first:stop] = [clean_inline(line).strip() for line in text.split("\n")]
 
 
 def clean_inline(text: str) -> str:

@@ -135,6 +135,8 @@ def _make_title(title: str, page: _PdfPage) -> str:
 
 
 def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool) -> Iterator[_PdfPage]:
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+
     recognizer: ocr.PageRecognizer | None = None
     size = 0
     for index in range(len(document)):
@@ -142,7 +144,8 @@ def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool)
         textpage = page.get_textpage()
         text = _clean_text(textpage.get_text_bounded())
         textpage.close()
-        is_scanned = not text.strip() and _has_picture(page)
+        pictures = () if text.strip() else page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3)
+        is_scanned = next(iter(pictures), None) is not None
         if is_scanned and use_ocr:
             recognizer = recognizer or ocr.PageRecognizer()
             if recognizer.has_time():
@@ -154,12 +157,6 @@ def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool)
         yield _PdfPage(index + 1, text.strip(), is_scanned)
         if max_chars is not None and size >= max_chars:
             return
-
-
-def _has_picture(page: Any) -> bool:
-    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
-
-    return next(iter(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3)), None) is not None
 
 
 def _describe_unread(pages: Sequence[int]) -> str:

@@ -19,26 +19,18 @@ _CONVERTERS: dict[str, Callable[[str], Prose]] = {
     **dict.fromkeys(parse_suffixes("wiki mediawiki"), markup.READERS["wiki"]),
     ".org": markup.READERS["org"],
     ".pod": markup.READERS["pod"],
+    ".log": lambda text: Prose(split_lines(text)),
 }
-SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text log")
-_VERBATIM_SUFFIXES = parse_suffixes("log")
+SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text")
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
     """Return the chunks of a prose file."""
     suffix = get_suffix(name)
     kind: ChunkKind = "markdown" if suffix in MARKDOWN_SUFFIXES else "text"
-    # A file of nothing but markup, such as a table of contents, is read as it stands.
-    return to_document_chunks(_convert(text, suffix), name, kind) or to_document_chunks(
-        Prose(split_lines(text)), name, kind
-    )
-
-
-def _convert(text: str, suffix: str) -> Prose:
-    if suffix in _VERBATIM_SUFFIXES:
-        return Prose(split_lines(text))
     convert = _CONVERTERS.get(suffix) or _recognise(text)
-    return convert(text)
+    # A file of nothing but markup, such as a table of contents, is read as it stands.
+    return to_document_chunks(convert(text), name, kind) or to_document_chunks(Prose(split_lines(text)), name, kind)
 
 
 def _recognise(text: str) -> Callable[[str], Prose]:

@@ -176,7 +176,10 @@ class Prose:
             self.kept_with_previous | {self._skip_blank(heading.last + 1) for heading in self.headings},
             self.unbroken,
         )
-        self.lines[:] = map(to_line, self.lines)
+        # The line ends that an escape stands for would move all later lines; half a surrogate pair cannot be encoded.
+        self.lines[:] = [
+            _NO_LINE_TEXT.sub(lambda match: " " if match.group() in "\r\n" else "", line) for line in self.lines
+        ]
         return [self._repair_start(chunk) for chunk in chunk_lines(self.lines, structure)]
 
     def _skip_blank(self, number: int) -> int:
@@ -198,14 +201,6 @@ class Prose:
             if inside and number in self.fence_ends:
                 line, inside = "", False
             yield f"    {line}" if inside and line and number in self.fenced else line
-
-
-def to_line(text: str) -> str:
-    """Return text as one line: the line ends that an escape stands for would move all later lines.
-
-    Halves of surrogate pairs are dropped, because such a text cannot be encoded.
-    """
-    return _NO_LINE_TEXT.sub(lambda match: " " if match.group() in "\r\n" else "", text)
 
 
 def to_code(words: str) -> str:
@@ -331,7 +326,8 @@ class HeadingPaths:
         """Return the headings that all text of the chunk shares; of unrelated small sections, those of the first."""
         numbers = range(chunk.first - 1, chunk.last)
         paths = [self.paths[n] for n in numbers if self.is_text[n] and self.paths[n]] or [self.paths[chunk.last - 1]]
-        shared = [headings[0] for headings in takewhile(_have_same_text, zip(*paths, strict=False))]
+        together = takewhile(lambda headings: len({text for _, text in headings}) == 1, zip(*paths, strict=False))
+        shared = [headings[0] for headings in together]
         return format_heading_path(_drop_repeated(shared or paths[0]), self.fallback)
 
 
@@ -339,7 +335,3 @@ def _drop_repeated(path: HeadingPath) -> HeadingPath:
     """Return the path without a name that the heading above has already: ``Feature`` > ``gdal.Feature``."""
     texts = [""] + [text for _, text in path]
     return [entry for above, entry in zip(texts, path, strict=False) if entry[1].rpartition(".")[2] != above]
-
-
-def _have_same_text(headings: Sequence[tuple[int, str]]) -> bool:
-    return len({text for _, text in headings}) == 1

@@ -156,21 +156,13 @@ def _detect_text_format(text: str, name: str) -> str:
     return "code" if _SHEBANG.match(text) else "plain"
 
 
-def _parse_prose(text: str, name: str) -> list[DocumentChunk]:
-    return transcript.parse(text, name) or plain.parse(text, name)
-
-
-def _parse_json(text: str, name: str) -> list[DocumentChunk]:
-    return chat.parse(text) or code.parse(text, name)
-
-
 _TEXT_READERS: dict[str, Callable[[str, str], list[DocumentChunk]]] = {
-    "plain": _parse_prose,
+    "plain": lambda text, name: transcript.parse(text, name) or plain.parse(text, name),
     "code": code.parse,
     "html": html.parse,
     "table": table.parse,
     "notebook": notebook.parse,
-    "json": _parse_json,
+    "json": lambda text, name: chat.parse(text) or code.parse(text, name),
     "records": records.parse,
 }
 _BINARY_READERS: dict[str, Callable[[bytes, Path], list[DocumentChunk]]] = {

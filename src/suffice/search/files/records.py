@@ -68,15 +68,10 @@ def _parse_record(record: dict[str, Any], where: str, number: int) -> tuple[str,
     text = _get_text(record)
     if text is None:
         raise _make_no_text_error(where)
-    title = record.get("title")
-    key = _get_record_id(record, where, number)
-    return key, to_one_line(title) if isinstance(title, str) and title.strip() else key, text
-
-
-def _get_record_id(record: dict[str, Any], where: str, number: int) -> str:
     key = record.get("id", record.get("_id"))
     if key is None or key == "":
-        return f"line-{number}"
+        key = f"line-{number}"
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise UnreadableFile(f"{where} has an id that is neither text nor a whole number; use one of them.")
-    return str(key)
+    title = record.get("title")
+    return str(key), to_one_line(title) if isinstance(title, str) and title.strip() else str(key), text

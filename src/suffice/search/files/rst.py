@@ -390,13 +390,12 @@ class _Converter:
     def _end_of_body(self, index: int, end: int) -> int:
         """Return the line after the last one that is indented deeper than the line at ``index`` and follows it."""
         indent = self._indent(index)
-        stop = last = index + 1
-        while stop < end:
+        last = index + 1
+        for stop in range(index + 1, end):
             if self.lines[stop].strip():
                 if self._indent(stop) <= indent:
                     break
                 last = stop + 1
-            stop += 1
         return last
 
     def _write(self, index: int, texts: Sequence[str], prefix: str) -> None:

@@ -54,17 +54,14 @@ def _read_sheet(sheet: str, rows: Sequence[_Row], file: str, kind: ChunkKind) ->
     columns = rows[header][1] if header is not None else []
     title = to_one_line(f"{file}, sheet {sheet}")
     for index, (number, texts, _) in enumerate(rows):
-        if index == header:
+        if index == header and len(rows) > index + 1:  # Else it is a form without entries.
             continue
-        if header is None or index < header or len(texts) == 1:
+        if header is None or index <= header or len(texts) == 1:
             text = " | ".join(filter(None, texts))
         else:
             text = "\n".join(f"{columns[i] or f'column {i + 1}'}: {cell}" for i, cell in enumerate(texts) if cell)
         for part in split_text(text):
             yield DocumentChunk(part, title, kind, section=to_one_line(f"sheet {sheet} row {number}"))
-    if header is not None and len(rows) == header + 1:  # A form without entries.
-        text = " | ".join(filter(None, columns))
-        yield DocumentChunk(text, title, kind, section=to_one_line(f"sheet {sheet} row {rows[header][0]}"))
 
 
 def _find_header(rows: Sequence[_Row]) -> int | None:

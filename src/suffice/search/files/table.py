@@ -37,7 +37,8 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
     columns = [to_one_line(cell) for cell in rows[0].cells] if rows and _is_header(rows[0].cells) else []
     if columns and len(rows) == 1:
         columns = []
-    key = _find_key(columns)
+    lowered = [column.lower() for column in columns]  # The column that names a record is called so, or is the first.
+    key = next((lowered.index(name) for name in _KEY_COLUMNS if name in lowered), 0)
     file = PurePath(name).name
     found: list[DocumentChunk] = []
     for group in _group_rows([(row, _format_row(row, columns, rows[0])) for row in rows]):
@@ -74,12 +75,6 @@ def _is_header(cells: Sequence[str]) -> bool:
     """Whether the first row names the columns: it has different texts and no number."""
     filled = [cell for cell in cells if cell]
     return len(set(filled)) == len(filled) and not any(to_number(cell) is not None for cell in filled)
-
-
-def _find_key(columns: Sequence[str]) -> int:
-    """Return the column that names a record: one called so, else the first."""
-    lowered = [column.lower() for column in columns]
-    return next((lowered.index(name) for name in _KEY_COLUMNS if name in lowered), 0)
 
 
 def _format_row(row: _Row, columns: Sequence[str], header: _Row) -> str:

@@ -1,6 +1,5 @@
 """What the pool and its child processes send each other: jobs, their limits and their outcomes, as MessagePack frames."""
 
-import signal
 from typing import Any, Literal
 
 import msgspec
@@ -46,13 +45,6 @@ class JobFailed(Exception):
     def __init__(self, kind: FailureKind, message: str) -> None:
         super().__init__(message)
         self.kind = kind
-
-    @classmethod
-    def from_exit_status(cls, status: int, limits: Limits) -> "JobFailed":
-        if status in (-signal.SIGALRM, -signal.SIGXCPU):
-            return cls.from_limit("time", limits)
-        name = signal.Signals(-status).name if -status in set(signal.Signals) else f"exit status {status}"
-        return cls("crash", f"crashes its parser ({name}), perhaps for lack of memory")
 
     @classmethod
     def from_limit(cls, kind: Literal["time", "memory", "output"], limits: Limits) -> "JobFailed":

@@ -244,7 +244,10 @@ def _make_exit_error(status: int, job: IsolatedJob, was_used: bool) -> Exception
             f"The process that parses files cannot be started: {sys.executable} -m {_WORKER_MODULE} ends with"
             f" status {status}; check the installation."
         )
-    return JobFailed.from_exit_status(status, job.limits)
+    if status in (-signal.SIGALRM, -signal.SIGXCPU):
+        return JobFailed.from_limit("time", job.limits)
+    name = signal.Signals(-status).name if -status in set(signal.Signals) else f"exit status {status}"
+    return JobFailed("crash", f"crashes its parser ({name}), perhaps for lack of memory")
 
 
 def _read_outcome(outcome: Outcome, job: IsolatedJob, result_type: type[T]) -> T:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from suffice import __version__
 from suffice.errors import PageError, PageRefused
 from suffice.search.pages import guard
 from suffice.search.urls import shorten_url
+from suffice.search.web.http import USER_AGENT, read_bounded
 
 if TYPE_CHECKING:
     import httpx2
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-USER_AGENT = f"suffice/{__version__}"
 TIMEOUT_SECONDS = 12.0  # For one page, including redirects and robots.txt.
 MAX_PAGE_BYTES = 10_000_000  # Unpacked: a small response can unpack to a large one.
 MAX_ROBOTS_BYTES = 500_000  # The rest of a robots.txt is ignored.
@@ -80,7 +79,7 @@ class Fetcher:
             async with self._open_response(url) as response:
                 if not response.has_redirect_location:
                     return await read(response)
-                url = guard.resolve_redirect(response.url, response.headers["location"])
+                url = str(response.url.join(response.headers["location"]))
         raise PageError(f"{shorten_url(url)}: more than {MAX_REDIRECTS} redirects")
 
     async def _read_page(self, response: "httpx2.Response") -> FetchedPage:
@@ -91,7 +90,10 @@ class Fetcher:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _READABLE_TYPES:
             raise PageRefused(f"{shorten_url(url)} has the type {kind[:60]}, which cannot be read as a page")
-        return FetchedPage(url, kind, response.charset_encoding or "", await _read_bounded(response, MAX_PAGE_BYTES))
+        body = await read_bounded(response, MAX_PAGE_BYTES)
+        if len(body) > MAX_PAGE_BYTES:
+            raise PageError(f"{shorten_url(url)} is larger than {MAX_PAGE_BYTES // 1_000_000} MB")
+        return FetchedPage(url, kind, response.charset_encoding or "", body)
 
     async def _is_allowed(self, url: str) -> bool:
         """Whether the site's robots.txt (RFC 9309), which is fetched once, allows the page. Without one it does."""
@@ -128,7 +130,7 @@ class Fetcher:
                 yield response
         except httpx2.TimeoutException as error:
             raise PageError(f"{shorten_url(url)} did not answer in time", retryable=True) from error
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, ValueError) as error:
             raise PageRefused(f"{shorten_url(url)} is not the URL of a page: {error}") from error
         except httpx2.RemoteProtocolError as error:
             kind = PageRefused if "location header" in str(error) else PageError  # The redirect has no valid target.
@@ -153,16 +155,5 @@ class Fetcher:
 
 async def _read_robots(response: "httpx2.Response") -> tuple[int, str]:
     """Return the status and the text of a robots.txt."""
-    body = await _read_bounded(response, MAX_ROBOTS_BYTES, truncate=True)
-    return response.status_code, body.decode("utf-8", "replace")
-
-
-async def _read_bounded(response: "httpx2.Response", max_bytes: int, *, truncate: bool = False) -> bytes:
-    body = bytearray()
-    async for part in response.aiter_bytes():
-        body += part
-        if len(body) > max_bytes:
-            if truncate:
-                return bytes(body[:max_bytes])
-            raise PageError(f"{shorten_url(str(response.url))} is larger than {max_bytes // 1_000_000} MB")
-    return bytes(body)
+    body = await read_bounded(response, MAX_ROBOTS_BYTES)
+    return response.status_code, body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace")

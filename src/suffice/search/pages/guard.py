@@ -10,9 +10,9 @@ because it changed between patch releases and calls multicast global.
 import asyncio
 import re
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError, PageError, PageRefused
@@ -70,16 +70,6 @@ def parse_url(text: str, allowed: HostAllowlist) -> "httpx2.URL":
         raise PageRefused(f"{text[:120]!r} is not the URL of a page: {error}") from error
     check_url(url, allowed)
     return url
-
-
-def resolve_redirect(base: "httpx2.URL", location: str) -> str:
-    """Return the URL to which a redirect leads."""
-    import httpx2
-
-    try:
-        return str(base.join(location))
-    except (httpx2.InvalidURL, UnicodeError, ValueError) as error:
-        raise PageRefused(f"{base.host} redirects to {location[:120]!r}, which is not the URL of a page") from error
 
 
 def check_url(url: "httpx2.URL", allowed: HostAllowlist) -> None:
@@ -172,19 +162,11 @@ def is_public(address: str) -> bool:
         return not any(parsed in network for network in _NON_PUBLIC_IPV4)
     if parsed.scope_id is not None:
         return False
-    embedded = list(_extract_embedded_ipv4(parsed))
-    if parsed in _NAT64:  # How an IPv6-only network reaches IPv4 hosts.
-        return all(is_public(str(inner)) for inner in embedded)
-    if parsed not in _GLOBAL_IPV6 or any(parsed in network for network in _NON_PUBLIC_IPV6):
+    is_nat64 = parsed in _NAT64  # How an IPv6-only network reaches IPv4 hosts.
+    is_translated = is_nat64 or (int(parsed) >> 32) & 0xFFFF_FFFF in _ISATAP_MARKERS
+    if is_translated and not is_public(str(IPv4Address(int(parsed) & 0xFFFF_FFFF))):
         return False
-    return all(is_public(str(inner)) for inner in embedded)
-
-
-def _extract_embedded_ipv4(address: IPv6Address) -> Iterator[IPv4Address]:
-    """Yield the IPv4 address to which a gateway would translate this address."""
-    low = int(address) & 0xFFFF_FFFF
-    if address in _NAT64 or (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP_MARKERS:
-        yield IPv4Address(low)
+    return is_nat64 or (parsed in _GLOBAL_IPV6 and not any(parsed in network for network in _NON_PUBLIC_IPV6))
 
 
 def _parse_allowed_host(entry: str) -> tuple[str, int | None]:

@@ -56,11 +56,11 @@ def _parse_fields(text: str) -> Mapping[str, str]:
 
 
 def _parse_results(answer: Any, results_path: str, fields: Mapping[str, str]) -> Iterator[SearchResult]:
-    results = _get_by_path(answer, results_path) if results_path else _find_list(answer)
+    results = get_by_path(answer, results_path) if results_path else _find_list(answer)
     if not isinstance(results, list):
         raise ValueError(f"there is no list at {results_path or ', '.join(_DEFAULT_LIST_NAMES)}; set {RESULTS_SETTING}")
     for result in results:
-        yield SearchResult(*(str(_get_by_path(result, fields[name]) or "") for name in ("url", "title", "text")))
+        yield SearchResult(*(str(get_by_path(result, fields[name]) or "") for name in ("url", "title", "text")))
 
 
 def _find_list(answer: Any) -> Any:
@@ -69,7 +69,8 @@ def _find_list(answer: Any) -> Any:
     return answer
 
 
-def _get_by_path(value: Any, path: str) -> Any:
+def get_by_path(value: Any, path: str) -> Any:
+    """Return what stands in nested objects and lists at a path of names and numbers; ``None`` if nothing does."""
     for name in path.split("."):
         if isinstance(value, dict):
             value = value.get(name)

@@ -96,7 +96,11 @@ async def send_request(service: str, request: ProviderRequest) -> bytes:
                 json=request.body,
             ) as response,
         ):
-            body = await _read_bounded(service, response)
+            body = await read_bounded(response, MAX_RESPONSE_BYTES)
+            if len(body) > MAX_RESPONSE_BYTES:
+                raise SearchError(
+                    f"{service} answered with more than {MAX_RESPONSE_BYTES // 1_000_000} MB; the rest was not read"
+                )
             if response.status_code in request.empty_statuses:
                 return b"null"
             if response.status_code != 200:
@@ -121,14 +125,13 @@ def _make_ssl_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
-async def _read_bounded(service: str, response: "httpx2.Response") -> bytes:
+async def read_bounded(response: "httpx2.Response", max_bytes: int) -> bytes:
+    """Return the unpacked body of an answer; of a longer one, more than ``max_bytes``, but not the rest."""
     body = bytearray()
     async for part in response.aiter_bytes():
         body += part
-        if len(body) > MAX_RESPONSE_BYTES:
-            raise SearchError(
-                f"{service} answered with more than {MAX_RESPONSE_BYTES // 1_000_000} MB; the rest was not read"
-            )
+        if len(body) > max_bytes:
+            break
     return bytes(body)
 
 
