@@ -17,7 +17,7 @@ from random import Random
 
 import numpy
 from alter import HELD_BACK
-from model import OUTPUTS, load
+from model import OUTPUTS, STARTS, load
 
 from examples import LABELS
 from suffice.models.reader import ReaderModel
@@ -26,6 +26,7 @@ from suffice.models.reader.model import JOBS
 NAMES = ["input_ids", "attention_mask", "token_type_ids"]
 START = {
     "small": "the reader that ships, which started from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
+    "middle": "every second layer of a large reader, which started from sentence-transformers/all-mpnet-base-v2 (Apache-2.0)",
     "large": "sentence-transformers/all-mpnet-base-v2 (Apache-2.0)",
 }
 
@@ -100,7 +101,7 @@ def read_answers(folder: Path, pairs: list[tuple[str, str, bool]]) -> tuple[nump
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--job", choices=JOBS, required=True, help="what the weights are for")
-    parser.add_argument("--size", choices=("small", "large"), default="small")
+    parser.add_argument("--size", choices=tuple(STARTS), default="small")
     parser.add_argument("--weights", type=Path, required=True, help="folder that train.py wrote")
     parser.add_argument("--start", type=Path, help="folder with weights of pack.py: take a mean of both")
     parser.add_argument("--share", type=float, default=0.5, help="share of the trained weights in that mean")
@@ -109,7 +110,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     stored = f"{given.size}{16 if given.size == 'small' else 8}"
-    start = sorted(given.start.rglob(f"{given.size}.[0-9]*")) if given.start else []
+    start = sorted(given.start.rglob(f"{STARTS[given.size]}.[0-9]*")) if given.start else []
     export(
         given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), start, given.share, given.out / f"{given.job}.onnx"
     )

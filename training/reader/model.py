@@ -1,8 +1,9 @@
 """The reader in PyTorch: one encoder with heads for claims and answers. Needs torch and numpy only.
 
-Two sizes: ``small`` (MiniLM, 6 layers, 384 dimensions, the one that ships) and ``large`` (MPNet, 12 layers, 768 dimensions, its
-teacher). Both read the token ids of the BERT vocabulary; ``pack.py`` puts MPNet's embeddings in that order. Weights are stored
-as int8 with a scale for each row, or as float16, in files small enough to be copied one by one.
+Three sizes: ``small`` (MiniLM, 6 layers, 384 dimensions, the one that ships), ``large`` (MPNet, 12 layers, 768 dimensions, its
+teacher) and ``middle`` (every second layer of a large one). All read the token ids of the BERT vocabulary; ``pack.py`` puts
+MPNet's embeddings in that order. Weights are stored as int8 with a scale for each row, or as float16, in files small enough to be
+copied one by one.
 """
 
 import io
@@ -19,6 +20,8 @@ SIZES = {
     "small": {"layers": 6, "width": 384, "heads": 12, "epsilon": 1e-12, "relative": False},
     "large": {"layers": 12, "width": 768, "heads": 12, "epsilon": 1e-5, "relative": True},
 }
+SIZES["middle"] = SIZES["large"] | {"layers": 6}
+STARTS = {"small": "small", "large": "large", "middle": "large"}
 VOCABULARY, POSITIONS, BUCKETS = 30_522, 512, 32
 OUTPUTS = ("claims", "answerable", "ends")
 PIECE_BYTES = 15 * 2**20
@@ -160,7 +163,20 @@ def load(size: str, paths: list[Path]) -> Reader:
     for head in (model.claims, model.answerable):
         nn.init.normal_(head[-1].weight, std=0.02)
         nn.init.zeros_(head[-1].bias)
-    missing = model.load_state_dict(restore(paths), strict=False)
+    found = restore(paths)
+    if size == "middle" and f"layers.{SIZES['large']['layers'] - 1}.norm.weight" in found:
+        found = _halve(found)
+    missing = model.load_state_dict(found, strict=False)
     if missing.unexpected_keys or any(key.startswith(("words", "layers")) for key in missing.missing_keys):
         raise ValueError(f"these weights do not fit the {size} reader: {missing}")
     return model
+
+
+def _halve(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Keep the second of each two layers."""
+    kept = {key: value for key, value in weights.items() if not key.startswith("layers.")}
+    for key, value in weights.items():
+        layer, _, rest = key.removeprefix("layers.").partition(".")
+        if key not in kept and int(layer) % 2:
+            kept[f"layers.{int(layer) // 2}.{rest}"] = value
+    return kept

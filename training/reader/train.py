@@ -1,12 +1,13 @@
-"""Train a reader: the large one from MPNet, or the small one with the large one as its teacher. Needs torch and numpy only.
+"""Train a reader: the large one from MPNet, or a small or middle one with large ones as teachers. Needs torch and numpy only.
 
     python training/reader/train.py --size large --start build/gpu/start --data build/gpu/data --out build/large --minutes 9
     python training/reader/train.py --size small --start build/gpu/start --data build/gpu/data --teacher build/large --out build/small --minutes 8
 
 Everything follows the clock: whatever the speed, the rate comes down to its end and the weights are written inside ``--minutes``.
+With ``--asked`` one large reader teaches claims (``--teacher``) and another one questions.
 The head *answerable* is trained to rank too: the passage that answers before those that do not. The small reader learns claims and
 answers over documentation from its teacher, other answers from the weights that it starts from.
-What is saved is a running mean of the weights, as float16, in pieces of 15 MiB; of the large one also as int8.
+What is saved is a running mean of the weights, as float16, in pieces of 15 MiB; of the larger ones also as int8.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 import numpy
 import torch
 from alter import HELD_BACK
-from model import load, store
+from model import STARTS, load, store
 from torch import nn
 from torch.nn import functional
 
@@ -121,6 +122,18 @@ def read(model: nn.Module, batch: dict[str, torch.Tensor], device: str) -> tuple
         return model(batch["ids"].long(), batch["mask"], batch["kinds"].long())
 
 
+def read_both(teacher: nn.Module, asked: nn.Module, batch: dict[str, torch.Tensor], device: str) -> tuple:
+    """Return what one reader says of the claims and the other of the questions; zeros where none was asked."""
+    ids, is_claim = batch["ids"], batch["labels"] >= 0
+    found = [torch.zeros(len(ids), *more, device=device) for more in ((3,), (), (ids.shape[1], 2))]
+    for model, rows, heads in ((teacher, is_claim, (0,)), (asked, ~is_claim, (1, 2))):
+        if rows.any():
+            said = read(model, {name: batch[name][rows] for name in ("ids", "mask", "kinds")}, device)
+            for head in heads:
+                found[head][rows] = said[head].float()
+    return tuple(found)
+
+
 # -- development part --------------------------------------------------------------------------------------------------
 
 
@@ -211,7 +224,7 @@ def balanced(rows: list[tuple]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--size", choices=("small", "large"), required=True)
+    parser.add_argument("--size", choices=tuple(STARTS), required=True)
     parser.add_argument(
         "--start", type=Path, required=True, help="folder with the start weights of pack.py, in any subfolders"
     )
@@ -219,9 +232,12 @@ def main() -> None:
         "--data", type=Path, required=True, help="folder with examples.* of prepare.py, in any subfolders"
     )
     parser.add_argument("--teacher", type=Path, help="folder with the weights of a large reader to learn from")
+    parser.add_argument("--asked", type=Path, help="folder of another large reader that teaches questions")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=9.0, help="everything is done and written after this long")
-    parser.add_argument("--rate", type=float, help="highest learning rate (5e-5 for large, 1.5e-4 for small)")
+    parser.add_argument(
+        "--rate", type=float, help="highest learning rate (5e-5 for large, 8e-5 for middle, 1.5e-4 for small)"
+    )
     parser.add_argument("--tokens", type=int, default=32_768, help="padded tokens in a batch")
     parser.add_argument(
         "--pool", type=int, default=3000, help="claims and questions that a worker draws and sorts by length at a time"
@@ -237,7 +253,7 @@ def main() -> None:
     parser.add_argument("--judged", type=int, default=6000, help="development claims at most")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    given.rate = given.rate or {"large": 5e-5, "small": 1.5e-4}[given.size]
+    given.rate = given.rate or {"large": 5e-5, "middle": 8e-5, "small": 1.5e-4}[given.size]
     given.out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     torch.manual_seed(given.seed)
@@ -252,18 +268,16 @@ def main() -> None:
     loader = torch.utils.data.DataLoader(draws, batch_size=None, num_workers=given.workers, prefetch_factor=16 if given.workers else None, collate_fn=unchanged)  # fmt: skip
     arriving = iter(loader)  # Workers start before the device is touched.
     print(f"{len(examples.claim_passage)} claims, {len(examples.question_passage)} questions, {len(held)} held, {time.monotonic() - began:.0f} s", flush=True)  # fmt: skip
-    model = load(given.size, sorted(given.start.rglob(f"{given.size}.[0-9]*"))).to(device).train()
-    teacher = load("large", sorted(given.teacher.rglob("large16.[0-9]*"))).to(device).eval() if given.teacher else None
-    if teacher is not None:
-        teacher = teacher.to(torch.bfloat16) if device == "cuda" else teacher
-    start = load(given.size, sorted(given.start.rglob(f"{given.size}.[0-9]*"))).to(device).eval()
+    starts = sorted(given.start.rglob(f"{STARTS[given.size]}.[0-9]*"))
+    model, start = load(given.size, starts).to(device).train(), load(given.size, starts).to(device).eval()
+    teacher, asked = (load_teacher(folder, device) for folder in (given.teacher, given.asked))
     print(f"weights loaded, {time.monotonic() - began:.0f} s", flush=True)
     mean = {name: value.detach().clone() for name, value in model.state_dict().items()}
     decay = [value for value in model.parameters() if value.ndim > 1]
     rest = [value for value in model.parameters() if value.ndim <= 1]
     groups = [{"params": decay, "weight_decay": 0.01}, {"params": rest, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=given.rate, fused=device == "cuda")
-    reserve = (40 if given.size == "large" else 20) if device == "cuda" else 0.3 * given.minutes * 60
+    reserve = (20 if given.size == "small" else 40) if device == "cuda" else 0.3 * given.minutes * 60
     started, ends_at = time.monotonic(), began + given.minutes * 60 - reserve
     step, drawn, tokens, shown, running = 0, 0, 0, started, None
     importance = torch.tensor([1.0, 1.0, 0.5, 1.0], device=device)
@@ -279,8 +293,8 @@ def main() -> None:
         taught = None
         if teacher is not None:
             with torch.no_grad():
-                taught = read(teacher, batch, device)
-                if given.questions:
+                taught = read(teacher, batch, device) if asked is None else read_both(teacher, asked, batch, device)
+                if asked is None and given.questions:
                     docs = is_docs[batch["source"]]
                     answers, before = taught[1:], read(start, batch, device)[1:]
                     chosen = (docs, docs[:, None, None])
@@ -314,9 +328,17 @@ def main() -> None:
     summary["seconds"] = round(time.monotonic() - began)
     (given.out / "summary.json").write_text(json.dumps(summary, indent=1))
     print(json.dumps(summary["development"]), flush=True)
-    if given.size == "large":
-        store(state, given.out, "large8", 8)
+    if given.size != "small":
+        store(state, given.out, f"{given.size}8", 8)
     print(f"done, {time.monotonic() - began:.0f} s", flush=True)
+
+
+def load_teacher(folder: Path | None, device: str) -> nn.Module | None:
+    """Return the large reader of a folder (float16 as ``train.py`` wrote it, else int8), ready to be asked."""
+    if folder is None:
+        return None
+    pieces = sorted(folder.rglob("large16.[0-9]*")) or sorted(folder.rglob("large8.[0-9]*"))
+    return load("large", pieces).to(device, torch.bfloat16 if device == "cuda" else None).eval()
 
 
 def unchanged(batch: dict[str, numpy.ndarray]) -> dict[str, numpy.ndarray]:

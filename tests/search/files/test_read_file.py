@@ -61,6 +61,22 @@ def test_pdf_chunks_have_page_numbers(tmp_path: Path) -> None:
     ]
 
 
+def test_pages_of_a_pdf_whose_font_does_not_say_what_its_signs_are_are_remarked(tmp_path: Path) -> None:
+    plain = make_pdf(["The rate was 40 per cent"])
+    lost = (
+        b"/Type0 /BaseFont /Lost /Encoding /Identity-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType2"
+        b" /BaseFont /Lost /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>]"
+    )
+    for data, begins in (
+        (plain, ""),
+        (plain.replace(b"/Type1 /BaseFont /Helvetica", lost), "page 1 looks damaged: a font does not say"),
+    ):
+        (tmp_path / "a.pdf").write_bytes(data)
+        remark = read_document(tmp_path / "a.pdf").remark
+        assert remark.startswith(begins)
+        assert bool(remark) == bool(begins)
+
+
 @pytest.mark.parametrize(("data", "cause"), [(b"%PDF-1.4 broken", "not a valid PDF"), (make_pdf([""]), "run OCR")])
 def test_unreadable_pdf_names_the_cause(tmp_path: Path, data: bytes, cause: str) -> None:
     (tmp_path / "a.pdf").write_bytes(data)

@@ -32,6 +32,7 @@ class _PdfPage:
     number: int
     text: str
     is_scanned: bool = False  # It has pictures and no text of its own.
+    is_damaged: bool = False  # Its fonts do not say what some of its signs are.
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: boo
     ]
     unread = [page.number for page in pages if page.is_scanned and not page.text]
     if chunks:
-        return Document(chunks, _describe_unread(unread), needs_ocr=bool(unread) and not use_ocr)
+        damaged = [page.number for page in pages if page.is_damaged]
+        return Document(chunks, _describe_unread(unread, damaged), needs_ocr=bool(unread) and not use_ocr)
     if not unread:
         raise UnreadableFile(f"{path} contains no text; run OCR on it first if its pages show some.")
     if use_ocr:
@@ -135,7 +137,7 @@ def _make_title(title: str, page: _PdfPage) -> str:
 
 
 def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool) -> Iterator[_PdfPage]:
-    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE, FPDFText_HasUnicodeMapError
 
     recognizer: ocr.PageRecognizer | None = None
     size = 0
@@ -143,6 +145,7 @@ def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool)
         page = document[index]
         textpage = page.get_textpage()
         text = _clean_text(textpage.get_text_bounded())
+        is_damaged = any(FPDFText_HasUnicodeMapError(textpage, i) == 1 for i in range(textpage.count_chars()))
         textpage.close()
         pictures = () if text.strip() else page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3)
         is_scanned = next(iter(pictures), None) is not None
@@ -154,17 +157,21 @@ def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool)
         size += len(text)
         if size > MAX_BYTES:
             raise make_size_error(path, "unpacks to more than")
-        yield _PdfPage(index + 1, text.strip(), is_scanned)
+        yield _PdfPage(index + 1, text.strip(), is_scanned, is_damaged)
         if max_chars is not None and size >= max_chars:
             return
 
 
-def _describe_unread(pages: Sequence[int]) -> str:
-    if not pages:
-        return ""
-    what = f"page {pages[0]} looks" if len(pages) == 1 else f"{len(pages)} pages, from page {pages[0]} on, look"
+def _describe_unread(scanned: Sequence[int], damaged: Sequence[int]) -> str:
     hint = "" if ocr.is_installed() else f"; install OCR with: {describe_install('ocr')}"
-    return f"{what} scanned and could not be read{hint}"
+    remarks = [f"{_name_pages(scanned)} scanned and could not be read{hint}"] if scanned else []
+    if damaged:
+        remarks.append(f"{_name_pages(damaged)} damaged: a font does not say what some signs are, so figures may be wrong")
+    return "; ".join(remarks)
+
+
+def _name_pages(pages: Sequence[int]) -> str:
+    return f"page {pages[0]} looks" if len(pages) == 1 else f"{len(pages)} pages, from page {pages[0]} on, look"
 
 
 def _split_sections(text: str) -> list[str]:
