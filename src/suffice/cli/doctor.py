@@ -104,13 +104,14 @@ def _check_cache(folder: Path) -> _CheckResult:
 
 def _check_web(config: settings.Settings) -> _CheckResult:
     """Check whether the services that --web uses can be reached. Nothing is searched, so nothing is spent."""
+    from suffice.models.servers import is_listening
     from suffice.plugins import list_plugins
     from suffice.search.web.choose import KEYLESS_PROVIDER, find_configured
 
     if config.offline:
         return True, "off, because SUFFICE_OFFLINE is set"
     try:
-        reachable = {provider: _is_reachable(provider.url) for provider in find_configured(config)}
+        reachable = {provider: is_listening(provider.url, timeout=2) for provider in find_configured(config)}
     except SufficeError as error:
         return False, str(error)
     configured = {provider.name for provider in reachable} or {KEYLESS_PROVIDER}
@@ -140,19 +141,6 @@ def _lacks_setting(provider: str, config: settings.Settings) -> bool:
     except SufficeError:  # Another mistake, which is reported when the service is used.
         return False
     return False
-
-
-def _is_reachable(url: str) -> bool:
-    import socket
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
-    port = parts.port or (80 if parts.scheme == "http" else 443)
-    try:
-        with socket.create_connection((parts.hostname or "", port), timeout=2):
-            return True
-    except OSError:
-        return False
 
 
 def _format_limits(config: settings.Settings) -> str:
