@@ -98,17 +98,13 @@ def _make_evaluate(name: str, options: "RunOptions", score: Any, notify: Any) ->
     from suffice.api import prepare_run
     from suffice.engine.pipeline import run_to_report
     from suffice.errors import SufficeError
+    from suffice.models.choose import notify_once
     from suffice.prompts.base import override_prompts
     from suffice.tuning.suite import TuningTask
     from suffice.tuning.tuner import RunScore
 
     preparing = asyncio.Lock()  # Runs that start together would wait for each other's update of the index.
-    said: set[str] = set()
-
-    def notify_once(message: str) -> None:
-        if message not in said:
-            said.add(message)
-            notify(message)
+    notify = notify_once(notify)
 
     async def evaluate(text: str, task: TuningTask, repeat: int) -> RunScore:
         # Not kept: findings of the earlier runs of a task would make its later runs better.
@@ -116,7 +112,7 @@ def _make_evaluate(name: str, options: "RunOptions", score: Any, notify: Any) ->
         with override_prompts({name: text}):
             try:
                 async with preparing:
-                    config = await prepare_run(task.question, own, notify_once)
+                    config = await prepare_run(task.question, own, notify)
                 report = await run_to_report(config)
             except InputError:
                 raise
