@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, cast
@@ -255,7 +255,7 @@ class Grid:
                         f"{self._folder} holds an experiment with another model, judge, seed, rounds or kind of questions; "
                         "choose another --out"
                     )
-        content = {"settings": digest, "model": self._model.name, **self.experiment.to_dict()}
+        content = {"settings": digest, "model": self._model.name, **asdict(self.experiment)}
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
