@@ -9,13 +9,12 @@ hold questions and passages of documents, so only their owner may read them. Old
 lines of the log stay.
 """
 
-import fcntl
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -144,7 +143,8 @@ class RunRecorder:
             file.write(dumps(report))
         output_paths = [str(path.resolve()) for path in self.output_paths]
         _append_log_row(self.data_dir, self._log.build_row(report) | {"output_paths": output_paths})
-        _delete_old_runs(self.data_dir / RUNS_DIR, self.max_runs)
+        for old in _list_run_dirs(self.data_dir / RUNS_DIR)[: -self.max_runs]:
+            shutil.rmtree(old, ignore_errors=True)
         if self.findings is not None:
             self.findings.save(report)
 
@@ -246,16 +246,10 @@ def _append_log_row(data_dir: Path, row: dict[str, Any]) -> None:
             os.close(descriptor)
 
 
-@contextmanager
-def _lock_log(data_dir: Path) -> Iterator[None]:
-    with _open_private(data_dir / f"{LOG_FILE}.lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def _lock_log(data_dir: Path) -> AbstractContextManager[object]:
+    from filelock import FileLock
 
-
-def _delete_old_runs(folder: Path, max_runs: int) -> None:
-    for old in _list_run_dirs(folder)[:-max_runs]:
-        shutil.rmtree(old, ignore_errors=True)
+    return FileLock(data_dir / f"{LOG_FILE}.lock", mode=0o600)
 
 
 def _list_run_dirs(folder: Path) -> list[Path]:
