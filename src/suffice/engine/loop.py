@@ -150,10 +150,11 @@ async def _search_all(
         for query, task in zip(queries, tasks, strict=True)
     ]
     raw = {passage.id: passage for hits in found for passage in hits.passages[:k]}
-    unseen = [
-        replace(hits, passages=tuple(one for one in hits.passages if one.id not in run.evidence)[: _limit(hits, shown)])
-        for hits in found
-    ]
+    unseen = []
+    for hits in found:
+        limit = None if isinstance(hits.query, OpenDocument) else shown  # An opened document brings all its passages.
+        own = tuple(passage for passage in hits.passages if passage.id not in run.evidence)
+        unseen.append(replace(hits, passages=own[:limit]))
     new: dict[str, Passage] = {}
     for passage in await _rank_passages(run, strategy, unseen):
         new.setdefault(passage.id, passage)
@@ -162,11 +163,6 @@ async def _search_all(
     round = Round(len(run.records) + 1, tuple(found), tuple(raw.values()), tuple(new.values())[:per_round])
     run.record_searches(round)
     return round
-
-
-def _limit(hits: Hits, shown: int) -> int | None:
-    """Return how many new passages a query may bring; a document that was opened brings all of its own."""
-    return None if isinstance(hits.query, OpenDocument) else shown
 
 
 async def _search_one(search: Search, query: Query, depth: int) -> Hits:

@@ -26,6 +26,7 @@ A = TypeVar("A")
 _THINK_BLOCK = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _UNOPENED_THINK_BLOCK = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _QUOTES = ('"', "'", "`", "“”", "«»")
+_type_hints = cache(get_type_hints)
 _EMPTY_ANSWER = re.compile(r"\(?(?:none|nothing|n/a|null|empty(?: line)?)\)?\.?", re.IGNORECASE)
 
 
@@ -131,7 +132,7 @@ def _first_line(text: str) -> str:
 
 def _convert(prompt: Prompt[A], value: Any) -> A:
     """Return the value as the response of the prompt; raise ``UnreadableAnswer`` when it is not one."""
-    names = _field_names(prompt.response_type)
+    names = _type_hints(prompt.response_type).keys()
     if isinstance(value, dict) and value and not value.keys() & names:
         inner = list(value.values())
         if len(inner) == 1 and isinstance(inner[0], dict) and inner[0].keys() & names:
@@ -202,16 +203,6 @@ def _equals_ignoring_case(word: Any, value: Any) -> bool:
 
 def _is_required(item: "dataclasses.Field[Any]") -> bool:
     return item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
-
-
-@cache
-def _type_hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
-@cache
-def _field_names(kind: type) -> frozenset[str]:
-    return frozenset(item.name for item in dataclasses.fields(kind))
 
 
 def token_margins(text: str, tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
