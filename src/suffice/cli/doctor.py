@@ -1,7 +1,6 @@
 """``suffice doctor``: show what is configured, whether it works, and how to fix what does not."""
 
 import os
-from dataclasses import asdict
 from pathlib import Path
 
 from suffice import settings
@@ -144,7 +143,7 @@ def _lacks_setting(provider: str, config: settings.Settings) -> bool:
 
 
 def _format_limits(config: settings.Settings) -> str:
-    limits = (f"{name} {value:g}" for name, value in asdict(config.bounds).items() if value is not None)
+    limits = (f"{name} {value:g}" for name, value in config.bounds.known.items())
     return ", ".join(limits) or "set by --tier"
 
 

@@ -446,8 +446,7 @@ class _Stages:
 
     def _build_started_event(self) -> Started:
         run, preset = self.run, self.config.preset
-        limits = {name: value for name, value in asdict(run.budget.bounds).items() if value is not None}
-        gate = str(self.gate)
+        limits, gate = run.budget.bounds.known, str(self.gate)
         return Started(
             run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits, run.breadth
         )
@@ -462,7 +461,7 @@ def _assemble_parts(config: RunConfig) -> RunParts:
 
 def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     """Return a gate that stops at the first bound or when ``stop`` does. ``bounds.sources`` does not bound the search."""
-    limits = {name: value for name, value in asdict(bounds).items() if value is not None and name != "sources"}
+    limits = replace(bounds, sources=None).known
     if stop is None:
         return budget(**limits)
     return stop | budget(**limits) if limits else stop
