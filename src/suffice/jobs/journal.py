@@ -135,7 +135,7 @@ class DurableModel(ModelWrapper):
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         async def call() -> Any:
-            return msgspec.to_builtins(await self._model(prompt))
+            return msgspec.to_builtins(await self.wrapped(prompt))
 
         reply = await self._journal.step(f"ask {prompt.role}", [type(prompt).__qualname__, prompt], call)
         return Reply(

@@ -97,7 +97,7 @@ class ModelWrapper:
     """Base of a model that wraps another one and has the same attributes."""
 
     def __init__(self, model: Model) -> None:
-        self._model = model
+        self.wrapped = model
         self.name = model.name
         self.local = model.local
         self.is_language_model = is_language_model(model)
@@ -105,10 +105,6 @@ class ModelWrapper:
         self.supports_vision = supports_vision(model)
         self.has_price = has_price(model)
         self.endpoint = getattr(model, "endpoint", None)
-
-    @property
-    def wrapped(self) -> Model:
-        return self._model
 
 
 class UsageTrackingModel(ModelWrapper):
@@ -127,7 +123,7 @@ class UsageTrackingModel(ModelWrapper):
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         with collect_usage() as exchanges:
             try:
-                reply = await self._model(prompt)
+                reply = await self.wrapped(prompt)
             except ModelError as error:
                 self._add_usage(prompt.role, error.usage)
                 self.failed_count += 1
