@@ -7,14 +7,13 @@ taken as they were; the price is that of the model at hand.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from suffice import settings
-from suffice.engine.bounds import resolve_limits
-from suffice.engine.pipeline import RunConfig
+from suffice.engine.pipeline import RunConfig, resolve_run_limits
 from suffice.models.base import Model, is_language_model
 from suffice.models.prices import find_price
 
@@ -68,17 +67,8 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
     strategy = str(config.metadata.get("strategy") or config.preset.strategy)
     tier = "deep" if config.tier == "auto" else config.tier  # The plan may choose any tier.
     is_strong = is_language_model(config.model) and config.profile.style == "prose"
-    bounds = resolve_limits(
-        tier,
-        config.preset,
-        config.gate,
-        config.bounds,
-        config.environment_bounds,
-        is_strong=is_strong and config.preset.adapts and not config.names_tier,
-    ).bounds
-    limits = {
-        name: value for name in ("rounds", "queries", "tokens", "usd") if (value := getattr(bounds, name)) is not None
-    }
+    bounds = resolve_run_limits(config, tier, is_strong=is_strong).bounds
+    limits = replace(bounds, sources=None, seconds=None).known
     recorded, basis = _choose_runs(config, strategy, log)
     runs = [_apply_limits(run, config, limits) for run in recorded]
     costs = [_compute_cost(run, config.model) for run in runs]

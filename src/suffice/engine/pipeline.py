@@ -279,7 +279,7 @@ class _Stages:
 
     def start(self, tier: str) -> Started:
         """Set the limits of the run and return its first event."""
-        limits = _resolve_limits(self.config, self.run, tier)
+        limits = resolve_run_limits(self.config, tier, is_strong=self.run.is_strong)
         self.run.budget.bounds, self.run.budget.origins = limits.bounds, limits.origins
         self.gate = add_budget(self.parts.gate, limits.bounds)
         return self._build_started_event()
@@ -467,7 +467,7 @@ def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     return stop | budget(**limits) if limits else stop
 
 
-def _resolve_limits(config: RunConfig, run: RunState, tier: str) -> RunLimits:
+def resolve_run_limits(config: RunConfig, tier: str, *, is_strong: bool) -> RunLimits:
     """Return the limits of the run.
 
     A model on this machine gets no time limit unless the user sets one: it may just be slow.
@@ -479,13 +479,13 @@ def _resolve_limits(config: RunConfig, run: RunState, tier: str) -> RunLimits:
         config.bounds,
         config.environment_bounds,
         has_time_limit=not config.model.local,
-        is_strong=run.is_strong and config.preset.adapts and not config.names_tier,
+        is_strong=is_strong and config.preset.adapts and not config.names_tier,
     )
     if config.breadth == "narrow":
         return limits
     own = config.bounds  # Only the user limits how much of a broad question is read.
     bounds = replace(limits.bounds, sources=own.sources)
-    if run.survey is not None:
+    if config.scope is not None:
         bounds = replace(bounds, rounds=own.rounds, queries=own.queries)
     return replace(limits, bounds=bounds)
 
