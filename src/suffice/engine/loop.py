@@ -49,8 +49,8 @@ async def run_loop(
         queries, verdict = await _propose_queries(run, strategy)
         for event in run.take_events():  # The plan or the reflection, before what follows from it.
             yield event
-        if honor_sufficient and _is_surely_sufficient(run):
-            queries, verdict = [], _build_sufficient_verdict(run)
+        if honor_sufficient and (sure := _find_sufficient_verdict(run)) is not None:
+            queries, verdict = [], sure
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
             round = await _search_all(run, search, strategy, queries, k, per_round)
@@ -88,17 +88,15 @@ async def _propose_queries(run: RunState, strategy: Strategy) -> tuple[list[Quer
     return [], Verdict("planner", True, "planner_done", "the strategy has nothing new to ask")
 
 
-def _is_surely_sufficient(run: RunState) -> bool:
-    """Return whether a language model called the evidence sufficient, with confidence and without naming a gap."""
+def _find_sufficient_verdict(run: RunState) -> Verdict | None:
+    """Return a stop if a language model called the evidence sufficient, with confidence and without naming a gap."""
     reflection = run.reflection
     if reflection is None or not run.is_answered_by_language_model("reflect"):
-        return False
-    return reflection.sufficient and not reflection.gaps and (reflection.confidence or 0.0) >= MIN_SURE_CONFIDENCE
-
-
-def _build_sufficient_verdict(run: RunState) -> Verdict:
-    assert run.reflection is not None, "the evidence was judged"
-    because = f"the model judged the evidence sufficient with confidence {run.reflection.confidence:.2g}"
+        return None
+    confidence = reflection.confidence or 0.0
+    if not reflection.sufficient or reflection.gaps or confidence < MIN_SURE_CONFIDENCE:
+        return None
+    because = f"the model judged the evidence sufficient with confidence {confidence:.2g}"
     return Verdict("sufficiency", True, "sufficient", because)
 
 

@@ -223,7 +223,10 @@ class _Stages:
     def __init__(self, config: RunConfig) -> None:
         self.config = config
         queries: list[str] = []
-        self.parts = _assemble_parts(config)
+        strategy = plugins.load_plugin("strategies", config.preset.strategy)()
+        memory = plugins.load_plugin("memories", config.preset.memory)
+        parts = apply_interventions(config.interventions, RunParts(strategy, memory, config.gate))
+        self.parts = add_recalled_queries(parts, config.recalled_findings)
         if config.skills.active:
             self.parts = add_skill_queries(self.parts, queries)
         self.run = run = RunState(
@@ -282,7 +285,10 @@ class _Stages:
         limits = resolve_run_limits(self.config, tier, is_strong=self.run.is_strong)
         self.run.budget.bounds, self.run.budget.origins = limits.bounds, limits.origins
         self.gate = add_budget(self.parts.gate, limits.bounds)
-        return self._build_started_event()
+        run, preset, gate, known = self.run, self.config.preset, str(self.gate), limits.bounds.known
+        return Started(
+            run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, known, run.breadth
+        )
 
     def build_stop(self, verdict: Verdict) -> SearchStopped:
         """Return the end of the search, for a reason outside the loop."""
@@ -443,20 +449,6 @@ class _Stages:
         answer = await self.run.try_ask(SelfTest())
         await self.config.profile.set_style(None if answer is None else answer.passed)
         self._apply_style()
-
-    def _build_started_event(self) -> Started:
-        run, preset = self.run, self.config.preset
-        limits, gate = run.budget.bounds.known, str(self.gate)
-        return Started(
-            run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits, run.breadth
-        )
-
-
-def _assemble_parts(config: RunConfig) -> RunParts:
-    strategy = plugins.load_plugin("strategies", config.preset.strategy)()
-    memory = plugins.load_plugin("memories", config.preset.memory)
-    parts = apply_interventions(config.interventions, RunParts(strategy, memory, config.gate))
-    return add_recalled_queries(parts, config.recalled_findings)
 
 
 def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
