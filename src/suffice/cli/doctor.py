@@ -22,9 +22,13 @@ def doctor() -> int:
     from importlib.metadata import version
 
     from suffice import __version__
+    from suffice.plugins import list_plugins
 
     config = settings.load()
     can_answer, models = _check_models(config)
+    limits = ", ".join(f"{name} {value:g}" for name, value in config.bounds.known.items())
+    groups = ("strategies", "memories", "gates", "searches")
+    plugins = "; ".join(f"{group}: {', '.join(list_plugins(group))}" for group in groups)
     checks = [
         ("suffice", (True, f"{__version__} on Python {platform.python_version()}")),
         *(("model", model) for model in models),
@@ -33,8 +37,8 @@ def doctor() -> int:
         ("files", _check_files()),
         ("cache", _check_cache(config.cache_dir)),
         ("web", _check_web(config)),
-        ("limits", (True, _format_limits(config))),
-        ("plug-ins", (True, _format_plugins())),
+        ("limits", (True, limits or "set by --tier")),
+        ("plug-ins", (True, plugins)),
     ]
     for name, (works, text) in checks:
         can_answer = can_answer and (works or name in _OPTIONAL_CHECKS)
@@ -140,15 +144,3 @@ def _lacks_setting(provider: str, config: settings.Settings) -> bool:
     except SufficeError:  # Another mistake, which is reported when the service is used.
         return False
     return False
-
-
-def _format_limits(config: settings.Settings) -> str:
-    limits = (f"{name} {value:g}" for name, value in config.bounds.known.items())
-    return ", ".join(limits) or "set by --tier"
-
-
-def _format_plugins() -> str:
-    from suffice.plugins import list_plugins
-
-    groups = ("strategies", "memories", "gates", "searches")
-    return "; ".join(f"{group}: {', '.join(list_plugins(group))}" for group in groups)

@@ -159,8 +159,8 @@ def coerce(value: Any, kind: Any) -> Any:
         return _coerce_list(value, get_args(kind)[0])
     if origin is Mapping and isinstance(value, dict):
         return {name: coerce(item, get_args(kind)[1]) for name, item in value.items()}
-    if origin is Literal:
-        return next((word for word in get_args(kind) if _equals_ignoring_case(word, value)), value)
+    if origin is Literal and isinstance(value, str):
+        return next((word for word in get_args(kind) if word.lower() == value.strip().lower()), value)
     if origin in (Union, types.UnionType) and value is not None:
         kinds = [other for other in get_args(kind) if other is not type(None)]
         return coerce(value, kinds[0] if len(kinds) == 1 else object)
@@ -195,10 +195,6 @@ def _coerce_list(value: Any, kind: Any) -> Any:
         return value
     items = value if isinstance(value, list) else [value]
     return [coerce(item, kind) for item in items if item is not None]
-
-
-def _equals_ignoring_case(word: Any, value: Any) -> bool:
-    return isinstance(word, str) and isinstance(value, str) and word.lower() == value.strip().lower()
 
 
 def _is_required(item: "dataclasses.Field[Any]") -> bool:
