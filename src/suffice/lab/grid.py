@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from suffice import settings
 from suffice.errors import InputError, SufficeError
@@ -27,6 +27,7 @@ from suffice.lab.experiment import NO_GATE, Cell, Experiment
 from suffice.lab.journal import JournaledModel
 from suffice.models.base import Model, has_price
 from suffice.models.prices import find_price
+from suffice.replay.episodes import read_jsonl
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, open_corpus
 from suffice.storage.locks import lock_or_refuse
@@ -280,8 +281,6 @@ def trim_partial_line(path: Path) -> None:
 
 def read_rows(path: Path) -> list[Row]:
     """Read the rows of a grid: a folder, or a ``rows.jsonl`` file, also gzipped. Of two rows of a question the last counts."""
-    import gzip
-
     if path.is_dir():
         found = sorted([*path.glob("rows*.jsonl"), *path.glob("rows*.jsonl.gz")])
         if not found:
@@ -290,12 +289,7 @@ def read_rows(path: Path) -> list[Row]:
         for file in found:
             rows |= {make_key(row): row for row in read_rows(file)}
         return list(rows.values())
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-            return [cast(Row, json.loads(line)) for line in lines if line.endswith("\n") and line.strip()]
-    except (OSError, ValueError, EOFError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read as rows: {why}; name the --out folder of 'suffice lab run'") from error
+    return [row for _, row in read_jsonl(path, allow_partial_end=True)]
 
 
 def make_key(row: Row) -> Key:
