@@ -124,13 +124,9 @@ class UsageTrackingModel(ModelWrapper):
         with collect_usage() as exchanges:
             try:
                 reply = await self.wrapped(prompt)
-            except ModelError as error:
-                self._add_usage(prompt.role, error.usage)
+            except BaseException as error:
                 self.failed_count += 1
-                raise
-            except BaseException:
-                self.failed_count += 1
-                self._add_usage(prompt.role, sum(exchanges, Usage()))
+                self._add_usage(prompt.role, error.usage if isinstance(error, ModelError) else sum(exchanges, Usage()))
                 raise
         self._add_usage(prompt.role, reply.usage)
         self.answered_count += 1
