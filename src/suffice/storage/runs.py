@@ -237,13 +237,9 @@ def delete_runs(data_dir: Path, runs: Sequence[str]) -> None:
 
 
 def _append_log_row(data_dir: Path, row: dict[str, Any]) -> None:
-    """Append with one write under the lock, so that lines do not mix and ``delete_runs`` loses none."""
-    with _lock_log(data_dir):
-        descriptor = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            os.write(descriptor, (json.dumps(row, ensure_ascii=False) + "\n").encode(errors="backslashreplace"))
-        finally:
-            os.close(descriptor)
+    """Append under the lock, so that lines do not mix and ``delete_runs`` loses none."""
+    with _lock_log(data_dir), _open_private(data_dir / LOG_FILE, os.O_APPEND) as file:
+        file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def _lock_log(data_dir: Path) -> AbstractContextManager[object]:
@@ -260,8 +256,8 @@ def _list_run_dirs(folder: Path) -> list[Path]:
         return []
 
 
-def _open_private(path: Path) -> TextIO:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+def _open_private(path: Path, mode: int = os.O_TRUNC) -> TextIO:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | mode, 0o600)
     return open(descriptor, "w", encoding="utf-8", errors="backslashreplace")
 
 
