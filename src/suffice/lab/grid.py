@@ -183,7 +183,6 @@ class Grid:
             journal = SqliteCache(self._folder / "journal.sqlite", "journal of the grid", self._notify)
             spent = sum(row.get("cost_usd") or 0.0 for row in (read_rows(self._folder / ROWS_NAME) if done else ()))
             queue = iter(jobs)
-            deadline = None if max_seconds is None else time.monotonic() + max_seconds
             try:
                 with (self._folder / ROWS_NAME).open("a", encoding="utf-8") as rows:
 
@@ -194,10 +193,14 @@ class Grid:
                             await self._run_job(job, JsonCache(journal, max_age_seconds=math.inf), rows, progress)
                             on_progress(progress)
 
-                    workers = [asyncio.ensure_future(work()) for _ in range(min(concurrency, len(jobs)) or 1)]
-                    await _finish(workers, deadline)
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(max_seconds), asyncio.TaskGroup() as workers:
+                            for _ in range(min(concurrency, len(jobs))):
+                                workers.create_task(work())
                 if progress.done == progress.total:
                     journal.clear()
+            except ExceptionGroup as group:  # An error of one worker ends them all.
+                raise group.exceptions[0] from None
             finally:
                 journal.close()
                 for corpus in self._corpora.values():
@@ -258,19 +261,6 @@ class Grid:
                     )
         content = {"settings": digest, "model": self._model.name, **asdict(self.experiment)}
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-async def _finish(workers: Sequence["asyncio.Task[None]"], deadline: float | None) -> None:
-    """Wait for the workers until the deadline. An error, or a cancellation from outside, ends them all."""
-    try:
-        timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
-        done, _ = await asyncio.wait(workers, timeout=timeout, return_when=asyncio.FIRST_EXCEPTION)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
-    for worker in done:
-        worker.result()
 
 
 def trim_partial_line(path: Path) -> None:
