@@ -405,7 +405,8 @@ class _Stages:
             "preset": asdict(config.preset),
             "task_type": run.task_type,
             "breadth": run.breadth,
-            **self._name_models(),
+            "producer": find_model(run.model, "answer" if config.profile.style == "sentence" else "draft").name,
+            "evaluator": find_model(run.model, "evaluate").name if self.review.to_metadata() else None,
             "checker": self.verifier.checker_name,
             **self.review.to_metadata(),
         }
@@ -414,15 +415,6 @@ class _Stages:
         metadata |= self.skills.metadata
         metadata.setdefault("skills", [])
         return build_report(run, stopped.stop, checked, metadata, fault)
-
-    def _name_models(self) -> dict[str, str | None]:
-        """Return which model wrote the answer and which one evaluated it, ``None`` without a review."""
-        writing = "answer" if self.config.profile.style == "sentence" else "draft"
-        is_reviewed = bool(self.review.to_metadata())
-        return {
-            "producer": find_model(self.run.model, writing).name,
-            "evaluator": find_model(self.run.model, "evaluate").name if is_reviewed else None,
-        }
 
     async def adapt_to_model(self) -> None:
         """Find out how the model writes; plan without it if it is small."""
