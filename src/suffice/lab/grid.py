@@ -279,7 +279,10 @@ def read_rows(path: Path) -> list[Row]:
         for file in found:
             rows |= {make_key(row): row for row in read_rows(file)}
         return list(rows.values())
-    return [row for _, row in read_jsonl(path, allow_partial_end=True)]
+    try:
+        return [row for _, row in read_jsonl(path, allow_partial_end=True)]
+    except InputError as error:
+        raise InputError(f"{error}; name the --out folder of 'suffice lab run'") from error
 
 
 def make_key(row: Row) -> Key:
