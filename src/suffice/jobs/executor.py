@@ -175,9 +175,10 @@ class RunExecutor:
         request = parse_request(stored.request)
         options = resolve_collections(request, self.served.collections)
         if isinstance(options.continues, str) and request.working_dir is None:
-            earlier = options.continues
-            events = await asyncio.to_thread(self.store.load_events, earlier, "started", "continued", "round")
-            options = replace(options, continues=build_prior_run(earlier, events))
+            earlier, load = options.continues, self.store.load_events
+            types = ("started", "continued", "round")
+            prior_run = await asyncio.to_thread(lambda: build_prior_run(earlier, load(earlier, *types)))
+            options = replace(options, continues=prior_run)
         config = await self.prepare(request.question, options)
         config = replace(config, run_id=stored.id, today=date.fromtimestamp(stored.created))
         if request.working_dir is None:
