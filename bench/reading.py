@@ -203,7 +203,7 @@ class _ListeningModel(ModelWrapper):
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         if not self._tells_budget and hasattr(prompt, "left"):
             prompt = replace(prompt, left="")  # type: ignore[type-var]
-        reply = await self._model(prompt)
+        reply = await self.wrapped(prompt)
         if isinstance(prompt, TrialAnswer):
             self.drafted.append(reply.answer.text)  # type: ignore[attr-defined]
         return reply

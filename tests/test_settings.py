@@ -97,7 +97,9 @@ def test_tiers_are_the_source_values() -> None:
 
 
 def test_a_later_layer_overrides_the_bounds_that_it_sets() -> None:
-    assert resolve_bounds("simple", Bounds(rounds=4), Bounds(rounds=7, usd=1.0)) == Bounds(7, 3, 5, 60, 20_000, 1.0)
+    assert merge_bounds(merge_bounds(resolve_bounds("simple"), Bounds(rounds=4)), Bounds(rounds=7, usd=1.0)) == Bounds(
+        7, 3, 5, 60, 20_000, 1.0
+    )
     assert merge_bounds(Bounds(rounds=1), Bounds()) == Bounds(rounds=1)
 
 

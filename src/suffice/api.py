@@ -7,7 +7,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from suffice.report.draft import find_variant
 from suffice.search.base import RankedScope, ScopeSearch, Search
 from suffice.search.engines.address import is_address, remove_secrets
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
-from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose_skills, merge_options, validate_skills
+from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose_skills, merge_options
 from suffice.skills.skill import Skill
 from suffice.state.survey import DEEP_TARGET, DEFAULT_TARGET
 from suffice.storage import findings, runs
@@ -106,7 +106,7 @@ def _collect_options(given: dict[str, Any]) -> RunOptions:
     for name in given:
         if name not in OPTIONS and name not in ALIASES:
             raise TypeError(f"research() got an unexpected keyword argument {name!r}")
-    limits = {BOUND_OPTIONS[kind]: value for kind, value in asdict(bounds or Bounds()).items() if value is not None}
+    limits = {BOUND_OPTIONS[kind]: value for kind, value in (bounds or Bounds()).known.items()}
     return RunOptions(**{"pictures": True, **limits, **resolve_aliases(given)})
 
 
@@ -352,7 +352,7 @@ def validate_question(question: str) -> str:
 def validate_task(question: str) -> str:
     """Validate a question that may begin with skills; raise ``InputError`` for a skill that does not exist."""
     text = validate_question(question)
-    validate_skills(text, settings.load().config_dir)
+    choose_skills(text, settings.load().config_dir, automatic=False)
     return text
 
 

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
+from suffice import settings
 from suffice.errors import InputError, ModelError
 from suffice.memory.base import BeliefLimits, MemoryContext
 from suffice.memory.evidence import Evidence
@@ -51,7 +52,11 @@ class BeliefState:
         if style not in _STYLES:
             raise InputError(f"There is no style {style!r} of a belief; choose structured or freeform")
         self.problems: list[str] = []
-        self._model = UsageTrackingModel(_open_model(model) if isinstance(model, str) else model)
+        if isinstance(model, str):
+            from suffice.models.choose import choose_model
+
+            model = choose_model(model, settings.load(), lambda message: None)(None)
+        self._model = UsageTrackingModel(model)
         self._evidence = Evidence()
         self._questions = OpenQuestions()
         context = MemoryContext(self._ask, self._questions, self.problems.append, limits=BeliefLimits(trigger, target))
@@ -104,13 +109,6 @@ class BeliefState:
         except ModelError as error:
             self.problems.append(f"The model gave no answer: {error}")
             return None
-
-
-def _open_model(name: str) -> Model:
-    from suffice import settings
-    from suffice.models.choose import choose_model
-
-    return choose_model(name, settings.load(), lambda message: None)(None)
 
 
 def _parse_passage(item: Mapping[str, Any]) -> Passage:

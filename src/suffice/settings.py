@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -133,10 +133,6 @@ class Retention:
     bytes: int | None = None
     """How many characters all runs may take up in the database; the oldest are deleted first."""
 
-    @property
-    def is_unlimited(self) -> bool:
-        return self == Retention()
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -245,20 +241,16 @@ def get_child_environment(**changes: str) -> dict[str, str]:
 # -- Bounds ------------------------------------------------------------------------------------------------------------
 
 
-def resolve_bounds(tier: str, *layers: Bounds) -> Bounds:
-    """Return a tier's bounds, overridden by the bounds that each later layer sets."""
+def resolve_bounds(tier: str) -> Bounds:
+    """Return a tier's bounds; raise ``InputError`` for an unknown tier."""
     if tier not in TIERS:
         raise InputError(f"There is no tier {tier!r}; choose one of: auto, {', '.join(TIERS)}")
-    result = TIERS[tier]
-    for layer in layers:
-        result = merge_bounds(result, layer)
-    return result
+    return TIERS[tier]
 
 
 def merge_bounds(base: Bounds, override: Bounds) -> Bounds:
     """Return the base bounds with every bound replaced that the override sets."""
-    values = {bound.name: getattr(override, bound.name) for bound in fields(Bounds)}
-    return replace(base, **{name: value for name, value in values.items() if value is not None})
+    return replace(base, **override.known)
 
 
 def _parse_bounds(values: Mapping[str, str]) -> Bounds:

@@ -7,7 +7,7 @@ empty result. This module does not know about models, searches, files or the env
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -298,6 +298,11 @@ class Bounds:
     seconds: float | None = None
     tokens: int | None = None
     usd: float | None = None
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """The limits that are set, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

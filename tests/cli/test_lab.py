@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from suffice.cli.lab import _split_gates
+from suffice.gates.parse import split_list
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_a_paid_model_needs_a_yes(suffice, data, monkeypatch):
 
 
 def test_gates_are_split_outside_brackets():
-    assert _split_gates("none, exhaustion(j=0.6, u=0.3) | fixed(3),judged") == [
+    assert split_list("none, exhaustion(j=0.6, u=0.3) | fixed(3),judged") == [
         "none",
         "exhaustion(j=0.6, u=0.3) | fixed(3)",
         "judged",

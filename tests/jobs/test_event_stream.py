@@ -1,7 +1,11 @@
 """Events get the same numbers when a run is resumed, whether its draft is streamed or comes from the journal."""
 
+import asyncio
+
 from suffice.events import Drafting, Searching, Writing
-from suffice.jobs.event_stream import EVENT_STRIDE, EventNumbering, count_lasting_events
+from suffice.jobs.database import open_engine, sqlite_url
+from suffice.jobs.event_stream import EVENT_STRIDE, EventNumbering, EventStream, count_lasting_events
+from suffice.jobs.store import Priority, RunStore
 
 DRAFT = [Drafting("one"), Drafting("two")]
 
@@ -32,3 +36,20 @@ def test_long_draft_does_not_reach_the_next_event():
     numbers = [number for number, _ in assign_numbers([Writing(1), *[Drafting("x")] * 2 * EVENT_STRIDE, Writing(2)])]
     assert numbers == sorted(set(numbers))
     assert numbers[-1] == 2 * EVENT_STRIDE
+
+
+def test_follower_hears_that_a_quiet_run_goes_on(tmp_path):
+    store = RunStore(open_engine(sqlite_url(tmp_path / "runs.sqlite")))
+    store.add("one", "local", "{}", Priority.NORMAL, None)
+
+    async def follow():
+        heard, stream = [], EventStream(store)
+        async for event in stream.follow("one", keepalive=0.05):
+            heard.append(event)
+            if len(heard) == 2:
+                store.mark_ended("one", "done")
+                stream.notify("one")
+        stream.close()
+        return heard
+
+    assert asyncio.run(asyncio.wait_for(follow(), 20))[:2] == [None, None]

@@ -28,7 +28,7 @@ class CountingModel(ModelWrapper):
         self._calls += 1
         with self._log.open("a") as log:
             log.write(f"{prompt.role} {prompt!r}\n")
-        return await self._model(prompt)
+        return await self.wrapped(prompt)
 
 
 def main() -> None:

@@ -94,10 +94,10 @@ def test_labels_are_the_gain_of_the_next_round():
         for n, ids in enumerate(rounds, 1)
     )
     samples = build_samples([Episode("e", "Who?", frozenset("ab"), (), None, made)], 0.2)
-    assert [sample.has_gain for sample in samples] == [False, True]  # the last round has no next one
-    assert [sample.signals["log_round"] for sample in samples] == [0.0, pytest.approx(math.log(2))]
-    assert samples[0].signals["standout"] == 0.2  # replaces scores that were not recorded
-    assert samples[0].signals["pair_cover"] is None
+    assert [has_gain for _, has_gain in samples] == [False, True]  # the last round has no next one
+    assert [signals["log_round"] for signals, _ in samples] == [0.0, pytest.approx(math.log(2))]
+    assert samples[0][0]["standout"] == 0.2  # replaces scores that were not recorded
+    assert samples[0][0]["pair_cover"] is None
 
 
 def test_logistic_finds_the_ridge_optimum():

@@ -59,7 +59,7 @@ class PaidModel(ModelWrapper):
         self.calls += 1
         if prompt.role in self._fail:
             raise self._fail[prompt.role]
-        reply = await self._model(prompt)
+        reply = await self.wrapped(prompt)
         return Reply(reply.answer, Usage(1, 100, 10, 0.01))
 
 

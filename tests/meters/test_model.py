@@ -55,7 +55,7 @@ def test_the_model_rates_eight_hundred_characters_in_all():
         asked = Round(1, (Hits(Query(TASK)),), tuple(pages[:count]), tuple(pages[:count]))
         meters = build_meters(frozenset({"novelty.model"}), TASK)
         assert asyncio.run(meters.read_live("before", asked, run))["novelty.model"] == 5
-        prompt = run.model._model.prompts[0]
+        prompt = run.model.wrapped.prompts[0]
         assert 700 < sum(len(note.title) + len(note.text) for note in prompt.results) <= 800
 
 

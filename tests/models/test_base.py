@@ -84,7 +84,7 @@ def test_a_response_is_counted_although_a_wrapper_is_cancelled_after_it() -> Non
 
     class SlowModel(ModelWrapper):
         async def __call__(self, prompt: Prompt) -> Reply:
-            reply = await self._model(prompt)
+            reply = await self.wrapped(prompt)
             answered.set()
             await asyncio.Event().wait()
             return reply

@@ -111,13 +111,10 @@ def _render_command(annotation: CheckFinding) -> str:
     if region := annotation.region:
         properties |= {"line": str(region["startLine"]), "endLine": str(region["endLine"])}
     level = _RULES[annotation.verdict.support][0]
-    said = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
+    escaped = {name: _escape(text).replace(":", "%3A").replace(",", "%2C") for name, text in properties.items()}
+    said = ",".join(f"{name}={text}" for name, text in escaped.items())
     return f"::{level} {said}::{_escape(annotation.message)}\n"
 
 
 def _escape(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escape_property(text: str) -> str:
-    return _escape(text).replace(":", "%3A").replace(",", "%2C")

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,7 +98,7 @@ def _print_estimate(question: str, options: RunOptions, *, as_json: bool) -> int
     from suffice.engine.estimate import describe_estimate
 
     estimate = asyncio.run(estimate_research(question, options, print_note))
-    print(json.dumps(estimate.to_dict(), indent=2) if as_json else describe_estimate(estimate))
+    print(json.dumps(asdict(estimate), indent=2) if as_json else describe_estimate(estimate))
     return 0
 
 

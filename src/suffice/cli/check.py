@@ -318,6 +318,7 @@ def _make_ask(model_name: str | None, config: settings.Settings, notify: Callabl
 
 def _read_text(file: str, docs: Sequence[str]) -> str:
     from suffice.search.files.decode import decode
+    from suffice.search.files.isolated import read_isolated
     from suffice.search.open import read_stdin
 
     path = Path(file)
@@ -339,7 +340,8 @@ def _read_text(file: str, docs: Sequence[str]) -> str:
             data = path.read_bytes()
         except OSError as error:
             raise InputError(f"{file} cannot be read: {error.strerror}") from error
-        text = decode(data, file) if _is_text_file(file) else _read_document(path)
+        is_text = _is_text_file(file)  # Of an HTML, PDF or Word file the text is Markdown, page after page.
+        text = decode(data, file) if is_text else "\n\n".join(chunk.text for chunk in read_isolated(path).chunks)
     if not text.strip():
         raise InputError(f"{'Standard input' if file == '-' else file} is empty; there is nothing to check")
     return text
@@ -350,13 +352,6 @@ def _is_text_file(file: str) -> bool:
     from suffice.search.files.read import guess_format
 
     return guess_format(file) in (None, "plain", "code")
-
-
-def _read_document(path: Path) -> str:
-    """Return the text of an HTML, PDF or Word file as Markdown, page after page."""
-    from suffice.search.files.isolated import read_isolated
-
-    return "\n\n".join(chunk.text for chunk in read_isolated(path).chunks)
 
 
 def _print_files(checked: list[CheckedText]) -> None:

@@ -1,7 +1,6 @@
 """``suffice doctor``: show what is configured, whether it works, and how to fix what does not."""
 
 import os
-from dataclasses import asdict
 from pathlib import Path
 
 from suffice import settings
@@ -23,9 +22,13 @@ def doctor() -> int:
     from importlib.metadata import version
 
     from suffice import __version__
+    from suffice.plugins import list_plugins
 
     config = settings.load()
     can_answer, models = _check_models(config)
+    limits = ", ".join(f"{name} {value:g}" for name, value in config.bounds.known.items())
+    groups = ("strategies", "memories", "gates", "searches")
+    plugins = "; ".join(f"{group}: {', '.join(list_plugins(group))}" for group in groups)
     checks = [
         ("suffice", (True, f"{__version__} on Python {platform.python_version()}")),
         *(("model", model) for model in models),
@@ -34,8 +37,8 @@ def doctor() -> int:
         ("files", _check_files()),
         ("cache", _check_cache(config.cache_dir)),
         ("web", _check_web(config)),
-        ("limits", (True, _format_limits(config))),
-        ("plug-ins", (True, _format_plugins())),
+        ("limits", (True, limits or "set by --tier")),
+        ("plug-ins", (True, plugins)),
     ]
     for name, (works, text) in checks:
         can_answer = can_answer and (works or name in _OPTIONAL_CHECKS)
@@ -104,13 +107,14 @@ def _check_cache(folder: Path) -> _CheckResult:
 
 def _check_web(config: settings.Settings) -> _CheckResult:
     """Check whether the services that --web uses can be reached. Nothing is searched, so nothing is spent."""
+    from suffice.models.servers import is_listening
     from suffice.plugins import list_plugins
     from suffice.search.web.choose import KEYLESS_PROVIDER, find_configured
 
     if config.offline:
         return True, "off, because SUFFICE_OFFLINE is set"
     try:
-        reachable = {provider: _is_reachable(provider.url) for provider in find_configured(config)}
+        reachable = {provider: is_listening(provider.url, timeout=2) for provider in find_configured(config)}
     except SufficeError as error:
         return False, str(error)
     configured = {provider.name for provider in reachable} or {KEYLESS_PROVIDER}
@@ -140,28 +144,3 @@ def _lacks_setting(provider: str, config: settings.Settings) -> bool:
     except SufficeError:  # Another mistake, which is reported when the service is used.
         return False
     return False
-
-
-def _is_reachable(url: str) -> bool:
-    import socket
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
-    port = parts.port or (80 if parts.scheme == "http" else 443)
-    try:
-        with socket.create_connection((parts.hostname or "", port), timeout=2):
-            return True
-    except OSError:
-        return False
-
-
-def _format_limits(config: settings.Settings) -> str:
-    limits = (f"{name} {value:g}" for name, value in asdict(config.bounds).items() if value is not None)
-    return ", ".join(limits) or "set by --tier"
-
-
-def _format_plugins() -> str:
-    from suffice.plugins import list_plugins
-
-    groups = ("strategies", "memories", "gates", "searches")
-    return "; ".join(f"{group}: {', '.join(list_plugins(group))}" for group in groups)

@@ -61,6 +61,7 @@ def run(
     """
     import asyncio
 
+    from suffice.gates.parse import split_list
     from suffice.lab.experiment import load_experiment, parse_rounds
     from suffice.lab.grid import Grid
     from suffice.models.choose import choose_model
@@ -69,7 +70,7 @@ def run(
         "data": [str(path) for path in data] if data else None,
         "harness": _split(harness),
         "memory": _split(memory),
-        "gate": _split_gates(gate),
+        "gate": None if gate is None else split_list(gate),
         "model": model,
         "judge": judge,
         "questions": questions,
@@ -251,20 +252,6 @@ def _parse_part(text: str | None) -> tuple[int, int]:
 
 def _split(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _split_gates(text: str | None) -> list[str] | None:
-    """Split at commas outside brackets: ``none,exhaustion(j=0.6, u=0.3)`` are two gates."""
-    if text is None:
-        return None
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _split_numbers(text: str | None, kind: type[int] | type[float]) -> list[Any] | None:

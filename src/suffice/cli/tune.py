@@ -47,14 +47,14 @@ def tune(
     held out. The best text is written to DIR/best.md; to use it, copy it to the folder that 'suffice prompts list' names.
     """
     from suffice.cli.terminal import Terminal, run_interruptible
-    from suffice.prompts.base import read_built_in
+    from suffice.prompts.base import list_own_templates, read_built_in
     from suffice.text.plain import read_text
     from suffice.tuning.propose import propose_given, propose_with_model
     from suffice.tuning.scorers import get_scorer
     from suffice.tuning.suite import load_suite
     from suffice.tuning.tuner import Tuner, TuningRules
 
-    read_built_in(name)
+    text, own = read_built_in(name), list_own_templates().get(name)
     tasks = load_suite(suite)
     score = get_scorer(scorer)
     texts = [(path.name, read_text(path)) for path in candidates or ()]
@@ -71,7 +71,7 @@ def tune(
 
         tuner = Tuner(
             name,
-            _current_text(name),
+            text if own is None else own.read_text(encoding="utf-8"),
             tasks,
             evaluate,
             propose,
@@ -98,17 +98,13 @@ def _make_evaluate(name: str, options: "RunOptions", score: Any, notify: Any) ->
     from suffice.api import prepare_run
     from suffice.engine.pipeline import run_to_report
     from suffice.errors import SufficeError
+    from suffice.models.choose import notify_once
     from suffice.prompts.base import override_prompts
     from suffice.tuning.suite import TuningTask
     from suffice.tuning.tuner import RunScore
 
     preparing = asyncio.Lock()  # Runs that start together would wait for each other's update of the index.
-    said: set[str] = set()
-
-    def notify_once(message: str) -> None:
-        if message not in said:
-            said.add(message)
-            notify(message)
+    notify = notify_once(notify)
 
     async def evaluate(text: str, task: TuningTask, repeat: int) -> RunScore:
         # Not kept: findings of the earlier runs of a task would make its later runs better.
@@ -116,7 +112,7 @@ def _make_evaluate(name: str, options: "RunOptions", score: Any, notify: Any) ->
         with override_prompts({name: text}):
             try:
                 async with preparing:
-                    config = await prepare_run(task.question, own, notify_once)
+                    config = await prepare_run(task.question, own, notify)
                 report = await run_to_report(config)
             except InputError:
                 raise
@@ -141,13 +137,6 @@ def _choose_model(name: str | None, notify: Any) -> Any:
             "Only a language model can propose changes; choose one with --model or give texts with --candidate"
         )
     return model
-
-
-def _current_text(name: str) -> str:
-    from suffice.prompts.base import list_own_templates, read_built_in
-
-    own = list_own_templates().get(name)
-    return read_built_in(name) if own is None else own.read_text(encoding="utf-8")
 
 
 def _print_result(result: "TuningResult", out: Path, as_json: bool) -> None:

@@ -1,7 +1,7 @@
 """Which limits apply to a run, and where each of them comes from."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from suffice.engine.presets import Preset
@@ -47,7 +47,7 @@ def resolve_limits(
     origins: dict[str, str] = {}
     base = (STRONG_BOUNDS, "the class of the model") if is_strong else (resolve_bounds(tier), f"the tier {tier}")
     for bounds, origin in (base, (preset.cap, f"the strategy {preset.strategy}")):
-        for kind, value in _list_known(bounds).items():
+        for kind, value in bounds.known.items():
             values[kind], origins[kind] = value, f"{origin} (set another one with {BOUND_OPTIONS[kind]})"
     if not has_time_limit:
         values.pop("seconds", None)
@@ -55,12 +55,8 @@ def resolve_limits(
     is_preset = str(stop) in (preset.gate, preset.patient_gate)
     for kind, value in own.items():
         values[kind], origins[kind] = value, f"the strategy {preset.strategy}" if is_preset else "the stop expression"
-    for kind, value in _list_known(user).items():
+    for kind, value in user.known.items():
         if kind not in own or value < own[kind]:
             is_variable = value == getattr(environment, kind)
             values[kind], origins[kind] = value, BOUND_VARIABLES[kind][0] if is_variable else BOUND_OPTIONS[kind]
     return RunLimits(Bounds(**values), origins)
-
-
-def _list_known(bounds: Bounds) -> dict[str, Any]:
-    return {kind: value for kind, value in asdict(bounds).items() if value is not None}

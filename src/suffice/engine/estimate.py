@@ -7,20 +7,18 @@ taken as they were; the price is that of the model at hand.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from suffice import settings
-from suffice.engine.bounds import resolve_limits
-from suffice.engine.pipeline import RunConfig
+from suffice.engine.pipeline import RunConfig, resolve_run_limits
 from suffice.models.base import Model, is_language_model
 from suffice.models.prices import find_price
 
 MIN_RUNS = 5  # Runs of this machine from which they are preferred to those of the package.
 MAX_RUNS = 50  # The latest runs that count.
-FIGURES_FILE = "recorded_costs.json"
 _REVIEW_ROLES = ("evaluate", "revise")
 # Roles that do not become fewer when there are fewer rounds.
 _ONCE_ROLES = ("plan", "look", "self_test", "compute", "draft", "answer", "rewrite", "check_draft", "support")
@@ -50,10 +48,6 @@ class Estimate:
     limits: Mapping[str, float]
     basis: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the estimate as plain data."""
-        return {**asdict(self), "limits": dict(self.limits)}
-
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
@@ -73,17 +67,8 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
     strategy = str(config.metadata.get("strategy") or config.preset.strategy)
     tier = "deep" if config.tier == "auto" else config.tier  # The plan may choose any tier.
     is_strong = is_language_model(config.model) and config.profile.style == "prose"
-    bounds = resolve_limits(
-        tier,
-        config.preset,
-        config.gate,
-        config.bounds,
-        config.environment_bounds,
-        is_strong=is_strong and config.preset.adapts and not config.names_tier,
-    ).bounds
-    limits = {
-        name: value for name in ("rounds", "queries", "tokens", "usd") if (value := getattr(bounds, name)) is not None
-    }
+    bounds = resolve_run_limits(config, tier, is_strong=is_strong).bounds
+    limits = replace(bounds, sources=None, seconds=None).known
     recorded, basis = _choose_runs(config, strategy, log)
     runs = [_apply_limits(run, config, limits) for run in recorded]
     costs = [_compute_cost(run, config.model) for run in runs]
@@ -139,7 +124,7 @@ def _choose_runs(config: RunConfig, strategy: str, log: Iterable[Mapping[str, An
     tiers = settings.TIERS if config.tier == "auto" else (config.tier,)
     groups = [group for group in load_figures()["groups"] if group["tier"] in tiers and group["writer"] == style]
     same = [group for group in groups if group["strategy"] == strategy]
-    runs = [_parse_run(run) for group in same or groups for run in group["runs"]]
+    runs = [RecordedRun(*run) for group in same or groups for run in group["runs"]]
     which = f"with {strategy}" if same else "with any strategy, because none is recorded with this one"
     return runs, f"{len(runs)} recorded runs {which} ({load_figures()['made']})"
 
@@ -160,16 +145,9 @@ def parse_log_row(row: Mapping[str, Any]) -> RecordedRun | None:
 @cache
 def load_figures() -> Mapping[str, Any]:
     """Return the runs that come with the package: ``made`` says how, ``groups`` are runs by strategy, tier and writer."""
-    text = files("suffice.engine").joinpath(FIGURES_FILE).read_text(encoding="utf-8")
+    text = files("suffice.engine").joinpath("recorded_costs.json").read_text(encoding="utf-8")
     figures: Mapping[str, Any] = json.loads(text)
     return figures
-
-
-def _parse_run(run: Sequence[Any]) -> RecordedRun:
-    rounds, searches, roles = run
-    return RecordedRun(
-        rounds, searches, {role: (numbers[0], numbers[1], numbers[2]) for role, numbers in roles.items()}
-    )
 
 
 # -- from recorded runs to this one ------------------------------------------------------------------------------------

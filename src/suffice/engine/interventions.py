@@ -12,6 +12,7 @@ An intervention wraps the strategy or the gate of a run, or says what its memory
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from suffice.engine.hypotheses import HypothesisTester
 from suffice.errors import InputError
@@ -22,7 +23,7 @@ from suffice.storage.findings import StoredFinding, find_near_fact
 from suffice.strategies.base import PassageSelector, RunView, Strategy
 from suffice.strategies.harness import MAX_QUERY_CHARS
 from suffice.strategies.predicates import PredicatesStrategy, set_open_questions
-from suffice.types import Hits, Passage, Query
+from suffice.types import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,6 @@ def make_gap_aware(parts: RunParts) -> RunParts:
     return replace(_set_open_questions_first(parts, propose), gate=gate)
 
 
-def ground_entities(parts: RunParts) -> RunParts:
-    return replace(_set_open_questions_first(parts, parts.strategy.propose), grounded=True)
-
-
 def resample(parts: RunParts) -> RunParts:
     # A strategy that ends by itself has no gate; the standard exhaustion gate then decides when to resample.
     trigger = exhaustion() if parts.gate is None else parts.gate
@@ -84,11 +81,7 @@ def resample(parts: RunParts) -> RunParts:
         return follow_ups or await parts.strategy.propose(run)
 
     gate = None if parts.gate is None else parts.gate.resample()
-    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose), gate=gate)
-
-
-def filter_observations(parts: RunParts) -> RunParts:
-    return replace(_set_open_questions_first(parts, parts.strategy.propose), filtered=True)
+    return replace(parts, strategy=WrappedStrategy(parts.strategy, propose), gate=gate)
 
 
 def add_hypothesis_tests(parts: RunParts) -> RunParts:
@@ -100,7 +93,7 @@ def add_hypothesis_tests(parts: RunParts) -> RunParts:
             return queries
         return run.filter_new_queries([*queries[:1], *await tester.propose(run), *queries[1:]])
 
-    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
+    return replace(parts, strategy=WrappedStrategy(parts.strategy, propose))
 
 
 def add_follow_up(parts: RunParts) -> RunParts:
@@ -109,7 +102,7 @@ def add_follow_up(parts: RunParts) -> RunParts:
         # When the strategy is done, the search is done.
         return run.filter_new_queries([*queries, *run.propose_follow_ups(1)]) if queries else []
 
-    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
+    return replace(parts, strategy=WrappedStrategy(parts.strategy, propose))
 
 
 def add_recalled_queries(parts: RunParts, findings: Sequence[StoredFinding]) -> RunParts:
@@ -133,14 +126,14 @@ def _add_first_queries(parts: RunParts, find: Callable[[RunView], Sequence[str]]
         added = [Query(text[:MAX_QUERY_CHARS], intent) for text in texts]
         return run.filter_new_queries([*queries, *added]) if added else queries
 
-    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
+    return replace(parts, strategy=WrappedStrategy(parts.strategy, propose))
 
 
 _INTERVENTIONS: dict[str, Callable[[RunParts], RunParts]] = {
     "gap_aware": make_gap_aware,
-    "entity_grounded": ground_entities,
+    "entity_grounded": lambda parts: replace(_set_open_questions_first(parts), grounded=True),
     "resample": resample,
-    "observation_filter": filter_observations,
+    "observation_filter": lambda parts: replace(_set_open_questions_first(parts), filtered=True),
     "hypotheses": add_hypothesis_tests,
     "leads": add_follow_up,
 }
@@ -151,42 +144,27 @@ Propose = Callable[[RunView], Awaitable[list[Query]]]
 
 
 class WrappedStrategy:
-    """A strategy whose ``propose`` is replaced by a function around it."""
+    """A strategy whose ``propose`` is replaced by a function around it; it selects passages if the strategy does."""
 
-    def __init__(self, propose: Propose) -> None:
+    def __init__(self, strategy: Strategy, propose: Propose) -> None:
+        self._strategy = strategy
         self._propose = propose
+        if isinstance(strategy, PassageSelector):
+            self.choose = strategy.choose
 
     async def propose(self, run: RunView) -> list[Query]:
         return await self._propose(run)
 
-
-class WrappedSelectingStrategy(WrappedStrategy):
-    """The same for a strategy that also selects passages."""
-
-    def __init__(self, propose: Propose, selector: PassageSelector) -> None:
-        super().__init__(propose)
-        self._selector = selector
-
-    @property
-    def candidates_per_query(self) -> int:
-        return getattr(self._selector, "candidates_per_query", 0)
-
-    async def choose(self, run: RunView, unseen: Sequence[Hits]) -> list[Passage]:
-        return await self._selector.choose(run, unseen)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._strategy, name)
 
 
-def _wrap_strategy(strategy: Strategy, propose: Propose) -> Strategy:
-    if isinstance(strategy, PassageSelector):
-        return WrappedSelectingStrategy(propose, strategy)
-    return WrappedStrategy(propose)
-
-
-def _set_open_questions_first(parts: RunParts, propose: Propose) -> RunParts:
+def _set_open_questions_first(parts: RunParts, propose: Propose | None = None) -> RunParts:
     """Return the parts with a strategy that sets the open questions from the plan before the first round."""
 
     async def propose_with_questions(run: RunView) -> list[Query]:
         if not run.records:
             await set_open_questions(run)
-        return await propose(run)
+        return await (propose or parts.strategy.propose)(run)
 
-    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose_with_questions))
+    return replace(parts, strategy=WrappedStrategy(parts.strategy, propose_with_questions))

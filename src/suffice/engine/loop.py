@@ -49,8 +49,8 @@ async def run_loop(
         queries, verdict = await _propose_queries(run, strategy)
         for event in run.take_events():  # The plan or the reflection, before what follows from it.
             yield event
-        if honor_sufficient and _is_surely_sufficient(run):
-            queries, verdict = [], _build_sufficient_verdict(run)
+        if honor_sufficient and (sure := _find_sufficient_verdict(run)) is not None:
+            queries, verdict = [], sure
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
             round = await _search_all(run, search, strategy, queries, k, per_round)
@@ -88,17 +88,15 @@ async def _propose_queries(run: RunState, strategy: Strategy) -> tuple[list[Quer
     return [], Verdict("planner", True, "planner_done", "the strategy has nothing new to ask")
 
 
-def _is_surely_sufficient(run: RunState) -> bool:
-    """Return whether a language model called the evidence sufficient, with confidence and without naming a gap."""
+def _find_sufficient_verdict(run: RunState) -> Verdict | None:
+    """Return a stop if a language model called the evidence sufficient, with confidence and without naming a gap."""
     reflection = run.reflection
     if reflection is None or not run.is_answered_by_language_model("reflect"):
-        return False
-    return reflection.sufficient and not reflection.gaps and (reflection.confidence or 0.0) >= MIN_SURE_CONFIDENCE
-
-
-def _build_sufficient_verdict(run: RunState) -> Verdict:
-    assert run.reflection is not None, "the evidence was judged"
-    because = f"the model judged the evidence sufficient with confidence {run.reflection.confidence:.2g}"
+        return None
+    confidence = reflection.confidence or 0.0
+    if not reflection.sufficient or reflection.gaps or confidence < MIN_SURE_CONFIDENCE:
+        return None
+    because = f"the model judged the evidence sufficient with confidence {confidence:.2g}"
     return Verdict("sufficiency", True, "sufficient", because)
 
 
@@ -150,10 +148,11 @@ async def _search_all(
         for query, task in zip(queries, tasks, strict=True)
     ]
     raw = {passage.id: passage for hits in found for passage in hits.passages[:k]}
-    unseen = [
-        replace(hits, passages=tuple(one for one in hits.passages if one.id not in run.evidence)[: _limit(hits, shown)])
-        for hits in found
-    ]
+    unseen = []
+    for hits in found:
+        limit = None if isinstance(hits.query, OpenDocument) else shown  # An opened document brings all its passages.
+        own = tuple(passage for passage in hits.passages if passage.id not in run.evidence)
+        unseen.append(replace(hits, passages=own[:limit]))
     new: dict[str, Passage] = {}
     for passage in await _rank_passages(run, strategy, unseen):
         new.setdefault(passage.id, passage)
@@ -162,11 +161,6 @@ async def _search_all(
     round = Round(len(run.records) + 1, tuple(found), tuple(raw.values()), tuple(new.values())[:per_round])
     run.record_searches(round)
     return round
-
-
-def _limit(hits: Hits, shown: int) -> int | None:
-    """Return how many new passages a query may bring; a document that was opened brings all of its own."""
-    return None if isinstance(hits.query, OpenDocument) else shown
 
 
 async def _search_one(search: Search, query: Query, depth: int) -> Hits:

@@ -223,7 +223,10 @@ class _Stages:
     def __init__(self, config: RunConfig) -> None:
         self.config = config
         queries: list[str] = []
-        self.parts = _assemble_parts(config)
+        strategy = plugins.load_plugin("strategies", config.preset.strategy)()
+        memory = plugins.load_plugin("memories", config.preset.memory)
+        parts = apply_interventions(config.interventions, RunParts(strategy, memory, config.gate))
+        self.parts = add_recalled_queries(parts, config.recalled_findings)
         if config.skills.active:
             self.parts = add_skill_queries(self.parts, queries)
         self.run = run = RunState(
@@ -279,10 +282,13 @@ class _Stages:
 
     def start(self, tier: str) -> Started:
         """Set the limits of the run and return its first event."""
-        limits = _resolve_limits(self.config, self.run, tier)
+        limits = resolve_run_limits(self.config, tier, is_strong=self.run.is_strong)
         self.run.budget.bounds, self.run.budget.origins = limits.bounds, limits.origins
         self.gate = add_budget(self.parts.gate, limits.bounds)
-        return self._build_started_event()
+        run, preset, gate, known = self.run, self.config.preset, str(self.gate), limits.bounds.known
+        return Started(
+            run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, known, run.breadth
+        )
 
     def build_stop(self, verdict: Verdict) -> SearchStopped:
         """Return the end of the search, for a reason outside the loop."""
@@ -399,7 +405,8 @@ class _Stages:
             "preset": asdict(config.preset),
             "task_type": run.task_type,
             "breadth": run.breadth,
-            **self._name_models(),
+            "producer": find_model(run.model, "answer" if config.profile.style == "sentence" else "draft").name,
+            "evaluator": find_model(run.model, "evaluate").name if self.review.to_metadata() else None,
             "checker": self.verifier.checker_name,
             **self.review.to_metadata(),
         }
@@ -408,15 +415,6 @@ class _Stages:
         metadata |= self.skills.metadata
         metadata.setdefault("skills", [])
         return build_report(run, stopped.stop, checked, metadata, fault)
-
-    def _name_models(self) -> dict[str, str | None]:
-        """Return which model wrote the answer and which one evaluated it, ``None`` without a review."""
-        writing = "answer" if self.config.profile.style == "sentence" else "draft"
-        is_reviewed = bool(self.review.to_metadata())
-        return {
-            "producer": find_model(self.run.model, writing).name,
-            "evaluator": find_model(self.run.model, "evaluate").name if is_reviewed else None,
-        }
 
     async def adapt_to_model(self) -> None:
         """Find out how the model writes; plan without it if it is small."""
@@ -444,31 +442,16 @@ class _Stages:
         await self.config.profile.set_style(None if answer is None else answer.passed)
         self._apply_style()
 
-    def _build_started_event(self) -> Started:
-        run, preset = self.run, self.config.preset
-        limits = {name: value for name, value in asdict(run.budget.bounds).items() if value is not None}
-        gate = str(self.gate)
-        return Started(
-            run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits, run.breadth
-        )
-
-
-def _assemble_parts(config: RunConfig) -> RunParts:
-    strategy = plugins.load_plugin("strategies", config.preset.strategy)()
-    memory = plugins.load_plugin("memories", config.preset.memory)
-    parts = apply_interventions(config.interventions, RunParts(strategy, memory, config.gate))
-    return add_recalled_queries(parts, config.recalled_findings)
-
 
 def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     """Return a gate that stops at the first bound or when ``stop`` does. ``bounds.sources`` does not bound the search."""
-    limits = {name: value for name, value in asdict(bounds).items() if value is not None and name != "sources"}
+    limits = replace(bounds, sources=None).known
     if stop is None:
         return budget(**limits)
     return stop | budget(**limits) if limits else stop
 
 
-def _resolve_limits(config: RunConfig, run: RunState, tier: str) -> RunLimits:
+def resolve_run_limits(config: RunConfig, tier: str, *, is_strong: bool) -> RunLimits:
     """Return the limits of the run.
 
     A model on this machine gets no time limit unless the user sets one: it may just be slow.
@@ -480,13 +463,13 @@ def _resolve_limits(config: RunConfig, run: RunState, tier: str) -> RunLimits:
         config.bounds,
         config.environment_bounds,
         has_time_limit=not config.model.local,
-        is_strong=run.is_strong and config.preset.adapts and not config.names_tier,
+        is_strong=is_strong and config.preset.adapts and not config.names_tier,
     )
     if config.breadth == "narrow":
         return limits
     own = config.bounds  # Only the user limits how much of a broad question is read.
     bounds = replace(limits.bounds, sources=own.sources)
-    if run.survey is not None:
+    if config.scope is not None:
         bounds = replace(bounds, rounds=own.rounds, queries=own.queries)
     return replace(limits, bounds=bounds)
 

@@ -52,6 +52,11 @@ def resolve_gate(value: Gate | str, *, files: bool = True) -> Gate:
     return value
 
 
+def split_list(text: str) -> list[str]:
+    """Split a text at commas outside brackets: ``none, exhaustion(j=0.6, u=0.3)`` has two parts."""
+    return [part.strip() for part in re.split(r",(?![^()]{0,200}\))", text) if part.strip()]
+
+
 class _Parser:
     def __init__(self, text: str, files: bool) -> None:
         self.text = text

@@ -9,8 +9,7 @@ an empty piece that marks the new start.
 import asyncio
 import logging
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from typing import TypeVar
+from collections.abc import AsyncGenerator, Iterator
 
 from suffice.events import Drafting, Event
 from suffice.jobs.store import RunStore, StoredEvent
@@ -20,7 +19,6 @@ POLL_SECONDS = 0.3  # Seconds between two polls for runs of other processes.
 PAGE_SIZE = 100  # Events that are read from the database at a time.
 _AFTER_LAST_EVENT = 2**31 - 1
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -85,8 +83,13 @@ class EventStream:
         async for _ in self.follow(run_id, _AFTER_LAST_EVENT):
             pass
 
-    async def follow(self, run_id: str, after: int = 0) -> AsyncGenerator[StoredEvent, None]:
-        """Yield the events with a number greater than ``after``, as they arrive, until the run has ended."""
+    async def follow(
+        self, run_id: str, after: int = 0, keepalive: float | None = None
+    ) -> AsyncGenerator[StoredEvent | None, None]:
+        """Yield the events with a number greater than ``after``, as they arrive, until the run has ended.
+
+        Yield ``None`` after every ``keepalive`` seconds without one.
+        """
         self._follower_counts[run_id] += 1
         if self._poll_task is None or self._poll_task.done():
             self._poll_task = asyncio.ensure_future(self._poll())
@@ -105,7 +108,11 @@ class EventStream:
                     continue
                 if ended:
                     return
-                await wakeup.wait()
+                try:
+                    async with asyncio.timeout(keepalive):
+                        await wakeup.wait()
+                except TimeoutError:
+                    yield None
         finally:
             self._follower_counts[run_id] -= 1
             if not self._follower_counts[run_id]:
@@ -126,21 +133,3 @@ class EventStream:
                 if known.get(run_id) != position:
                     self.notify(run_id)
             known = positions
-
-
-async def with_keepalive(items: AsyncIterator[T], interval: float) -> AsyncGenerator[T | None, None]:
-    """Yield the items, and ``None`` after every ``interval`` seconds without one."""
-    waiting = asyncio.ensure_future(anext(items, None))
-    try:
-        while True:
-            done, _ = await asyncio.wait([waiting], timeout=interval)
-            if not done:
-                yield None
-                continue
-            item = waiting.result()
-            if item is None:
-                return
-            yield item
-            waiting = asyncio.ensure_future(anext(items, None))
-    finally:
-        waiting.cancel()

@@ -26,7 +26,7 @@ from suffice.options import RunOptions
 from suffice.storage.findings import build_finding, recall_findings
 from suffice.storage.report_json import dumps, to_json_safe
 from suffice.storage.runs import RunLogBuilder, build_prior_run
-from suffice.types import PriorRun, Report
+from suffice.types import Report
 
 DATABASE_RETRY_SECONDS = 2.0  # Seconds between attempts to store the state of a run while the database fails.
 MAX_ATTEMPTS = 5  # A run that was started this often without ending probably crashes its workers; it fails then.
@@ -175,7 +175,9 @@ class RunExecutor:
         request = parse_request(stored.request)
         options = resolve_collections(request, self.served.collections)
         if isinstance(options.continues, str) and request.working_dir is None:
-            prior_run = await asyncio.to_thread(self._load_prior_run, options.continues)
+            earlier, load = options.continues, self.store.load_events
+            types = ("started", "continued", "round")
+            prior_run = await asyncio.to_thread(lambda: build_prior_run(earlier, load(earlier, *types)))
             options = replace(options, continues=prior_run)
         config = await self.prepare(request.question, options)
         config = replace(config, run_id=stored.id, today=date.fromtimestamp(stored.created))
@@ -218,9 +220,6 @@ class RunExecutor:
         row = to_json_safe(active.log.build_row(report))
         finding = build_finding(report) if settings.load().recall else None
         await self._retry(lambda: self.store.log_run(stored.id, stored.owner, row, finding))
-
-    def _load_prior_run(self, run_id: str) -> PriorRun:
-        return build_prior_run(run_id, self.store.load_events(run_id, "started", "continued", "round"))
 
     async def _finish(self, run_id: str, report: Report | None) -> None:
         status: RunStatus = "cancelled" if report is None or report.stop.reason == "cancelled" else "done"

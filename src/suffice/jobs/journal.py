@@ -82,7 +82,11 @@ class Journal:
         self._work_seconds = max(self._work_seconds, outcome["at"])
         if raised is not None:
             raise raised
-        return _unwrap_outcome(outcome)
+        if "cut" in outcome:
+            raise CutOff("The run's time limit ended this call")
+        if "error" in outcome:
+            raise error_from_dict(outcome["error"])
+        return outcome["answer"]
 
     async def _call(self, call: Callable[[], Awaitable[Any]]) -> tuple[Outcome, BaseException | None]:
         if self.is_suspending():
@@ -135,7 +139,7 @@ class DurableModel(ModelWrapper):
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         async def call() -> Any:
-            return msgspec.to_builtins(await self._model(prompt))
+            return msgspec.to_builtins(await self.wrapped(prompt))
 
         reply = await self._journal.step(f"ask {prompt.role}", [type(prompt).__qualname__, prompt], call)
         return Reply(
@@ -214,11 +218,3 @@ def error_from_dict(data: Mapping[str, Any]) -> Exception:
 def find_error_class(name: str) -> type[SufficeError] | None:
     found = getattr(errors, name, None)
     return found if isinstance(found, type) and issubclass(found, SufficeError) else None
-
-
-def _unwrap_outcome(outcome: Outcome) -> Any:
-    if "cut" in outcome:
-        raise CutOff("The run's time limit ended this call")
-    if "error" in outcome:
-        raise error_from_dict(outcome["error"])
-    return outcome["answer"]

@@ -154,7 +154,7 @@ class RunStore:
 
         ``after`` is the creation time and id of the run that the list continues from.
         """
-        newest = (runs.c.created.desc(), runs.c.id.desc())
+        newest, place = (runs.c.created.desc(), runs.c.id.desc()), sa.tuple_(runs.c.created, runs.c.id)
         query = sa.select(runs.c.created, runs.c.id, runs.c.order).where(runs.c.owner == owner)
         query = query.order_by(*newest).limit(PAGE_SIZE)
         if status is not None:
@@ -162,7 +162,7 @@ class RunStore:
         ids: list[str] = []
         with self.engine.connect() as connection:
             while len(ids) < limit:
-                rows = connection.execute(query if after is None else query.where(_is_older(*after))).all()
+                rows = connection.execute(query if after is None else query.where(place < after)).all()
                 ids += [run_id for _, run_id, request in rows if accept(request)]
                 if len(rows) < PAGE_SIZE:
                     break
@@ -367,10 +367,6 @@ def _check_quota(connection: sa.Connection, owner: str, quota: Quota) -> None:
     if connection.execute(count.where(runs.c.created > time.time() - 60)).scalar_one() > quota.per_minute:
         plural = "" if quota.per_minute == 1 else "s"
         raise QuotaExceeded(f"This key allows {quota.per_minute} run{plural} a minute", 60)
-
-
-def _is_older(created: float, run_id: str) -> sa.ColumnElement[bool]:
-    return sa.or_(runs.c.created < created, sa.and_(runs.c.created == created, runs.c.id < run_id))
 
 
 def _select_oldest_ended(*columns: Any) -> sa.Select[Any]:

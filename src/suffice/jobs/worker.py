@@ -332,7 +332,7 @@ class Worker:
 
     def _clean_up(self) -> None:
         """Delete the runs that the retention rules do not keep, every ``CLEANUP_SECONDS``."""
-        if self._retention.is_unlimited or time.monotonic() < self._next_cleanup:
+        if self._retention == Retention() or time.monotonic() < self._next_cleanup:
             return
         self._next_cleanup = time.monotonic() + CLEANUP_SECONDS
         deleted = True

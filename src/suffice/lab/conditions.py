@@ -5,13 +5,11 @@ writes between two searches stays until the next one. A belief is updated from t
 has no history, so its baseline is the lobotomized condition.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 from suffice.errors import InputError
-from suffice.memory.base import MemoryContext
+from suffice.memory.base import MemoryContext, MemoryFactory
 from suffice.memory.evidence import Evidence
 from suffice.memory.freeform import FreeformMemory
 from suffice.memory.structured import StructuredMemory
@@ -19,16 +17,6 @@ from suffice.memory.trajectory import LobotomizedMemory, TrajectoryMemory
 from suffice.types import BELIEF_KIND, Note, Round
 
 ANSWER_TOKENS = 6_000  # What the answer is made from, cut to this; the same for every condition.
-
-
-class Condition(Protocol):
-    """A memory of a run that also says what the answer may be made from."""
-
-    async def update(self, round: Round) -> None: ...
-    def render(self, budget: int) -> tuple[Note, ...]: ...
-    def render_for_answer(self) -> tuple[Note, ...]:
-        """Return what the answer may be made from."""
-        ...
 
 
 class BaselineCondition(TrajectoryMemory):
@@ -79,7 +67,7 @@ class BeliefCondition:
         return self._memory.render_text()
 
 
-CONDITIONS: dict[str, Callable[[str, Evidence, MemoryContext], Condition]] = {
+CONDITIONS: dict[str, MemoryFactory] = {
     "baseline": BaselineCondition,
     "lobotomized": LobotomizedCondition,
     "structured": partial(BeliefCondition, StructuredMemory),
@@ -87,7 +75,7 @@ CONDITIONS: dict[str, Callable[[str, Evidence, MemoryContext], Condition]] = {
 }
 
 
-def get_condition(name: str) -> Callable[[str, Evidence, MemoryContext], Condition]:
+def get_condition(name: str) -> MemoryFactory:
     """Return a memory condition by name; ``trajectory`` is another name of ``baseline``."""
     name = "baseline" if name == "trajectory" else name
     if name not in CONDITIONS:

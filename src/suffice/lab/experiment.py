@@ -11,7 +11,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -160,10 +160,6 @@ class Experiment:
         names = ("model", "judge", "seed", "rounds", "unanswerable", "answers_each_round")
         values = {name: getattr(self, name) for name in names}
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain data."""
-        return asdict(self)
 
 
 def get_default_alpha(harness: str) -> float:

@@ -6,7 +6,7 @@ method. The signals are few because a model with forty of them over-fitted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
@@ -36,16 +36,9 @@ _RIDGE = 1.0
 _CALIBRATION_STEPS = 14  # The price is found to four digits.
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingSample:
-    """The signals after one round, and whether the next one brought a new gold passage."""
-
-    signals: dict[str, float | None]
-    has_gain: bool
-
-
-def build_samples(episodes: Sequence[Episode], standout: float) -> list[TrainingSample]:
-    """Return a sample for every round but the last of each episode with gold passages."""
+def build_samples(episodes: Sequence[Episode], standout: float) -> list[tuple[dict[str, float | None], bool]]:
+    """Return for every round but the last of each episode with gold passages the signals after it, and whether the next
+    one brought a new gold passage."""
     samples = []
     for episode in episodes:
         curve = compute_recall_curve(episode)
@@ -54,16 +47,15 @@ def build_samples(episodes: Sequence[Episode], standout: float) -> list[Training
         readings = measure_signals(episode)
         for done in range(1, len(curve)):
             signals = extract_signals(readings[done - 1], done, standout)
-            samples.append(TrainingSample(signals, curve[done] > curve[done - 1]))
+            samples.append((signals, curve[done] > curve[done - 1]))
     return samples
 
 
 def fit_worth(episodes: Sequence[Episode], price: float = DEFAULT_PRICE) -> dict[str, Any]:
     """Return the content of a weights file: the levels, richest first, and the price."""
     standout = compute_mean_standout(episodes)
-    rows = build_samples(episodes, standout)
-    labels = [row.has_gain for row in rows]
-    fitted = [_fit_level(name, signals, [row.signals for row in rows], labels) for name, signals in LEVELS.items()]
+    samples = build_samples(episodes, standout)
+    fitted = [_fit_level(name, signals, samples) for name, signals in LEVELS.items()]
     levels = [level for level in fitted if level is not None]
     if not levels:
         raise InputError(
@@ -73,10 +65,10 @@ def fit_worth(episodes: Sequence[Episode], price: float = DEFAULT_PRICE) -> dict
 
 
 def _fit_level(
-    name: str, signals: Sequence[str], rows: Sequence[dict[str, float | None]], labels: Sequence[bool]
+    name: str, signals: Sequence[str], samples: Sequence[tuple[dict[str, float | None], bool]]
 ) -> dict[str, Any] | None:
-    """Return a model of these signals; ``None`` if too few rows have all of them."""
-    known = [(row, gain) for row, gain in zip(rows, labels, strict=True) if None not in map(row.get, signals)]
+    """Return a model of these signals; ``None`` if too few samples have all of them."""
+    known = [(row, gain) for row, gain in samples if None not in map(row.get, signals)]
     if len(known) < _MIN_ROWS or not any(gain for _, gain in known):
         return None
     bias, weights = fit_logistic([[row[signal] for signal in signals] for row, _ in known], [gain for _, gain in known])

@@ -12,7 +12,6 @@ from suffice.measure.answers import is_abstention, token_f1
 from suffice.text.entities import content_stems
 from suffice.text.tokens import jaccard, normalize_phrase, tokenize
 
-BUDGET_STOPS = ("budget_rounds", "budget_queries", "budget_tokens", "budget_time", "budget_cost")
 _SIMILAR_QUERIES = 0.5
 _EARLY_ROUNDS = 2
 
@@ -77,7 +76,7 @@ def is_premature(record: SearchRecord) -> bool | None:
     if record.stop is None or record.answer is None or not record.truths:
         return None
     found = {id for round in record.rounds for id in round.passages}
-    has_ended_early = record.stop not in BUDGET_STOPS and len(record.rounds) <= _EARLY_ROUNDS
+    has_ended_early = not record.stop.startswith("budget_") and len(record.rounds) <= _EARLY_ROUNDS
     has_all = bool(record.gold) and found.issuperset(record.gold or ())
     return has_ended_early and not has_all and token_f1(record.answer, record.truths) == 0
 

@@ -14,10 +14,10 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from suffice import settings
 from suffice.errors import InputError, SufficeError
@@ -27,6 +27,7 @@ from suffice.lab.experiment import NO_GATE, Cell, Experiment
 from suffice.lab.journal import JournaledModel
 from suffice.models.base import Model, has_price
 from suffice.models.prices import find_price
+from suffice.replay.episodes import read_jsonl
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, open_corpus
 from suffice.storage.locks import lock_or_refuse
@@ -182,7 +183,6 @@ class Grid:
             journal = SqliteCache(self._folder / "journal.sqlite", "journal of the grid", self._notify)
             spent = sum(row.get("cost_usd") or 0.0 for row in (read_rows(self._folder / ROWS_NAME) if done else ()))
             queue = iter(jobs)
-            deadline = None if max_seconds is None else time.monotonic() + max_seconds
             try:
                 with (self._folder / ROWS_NAME).open("a", encoding="utf-8") as rows:
 
@@ -193,10 +193,14 @@ class Grid:
                             await self._run_job(job, JsonCache(journal, max_age_seconds=math.inf), rows, progress)
                             on_progress(progress)
 
-                    workers = [asyncio.ensure_future(work()) for _ in range(min(concurrency, len(jobs)) or 1)]
-                    await _finish(workers, deadline)
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(max_seconds), asyncio.TaskGroup() as workers:
+                            for _ in range(min(concurrency, len(jobs))):
+                                workers.create_task(work())
                 if progress.done == progress.total:
                     journal.clear()
+            except ExceptionGroup as group:  # An error of one worker ends them all.
+                raise group.exceptions[0] from None
             finally:
                 journal.close()
                 for corpus in self._corpora.values():
@@ -255,21 +259,8 @@ class Grid:
                         f"{self._folder} holds an experiment with another model, judge, seed, rounds or kind of questions; "
                         "choose another --out"
                     )
-        content = {"settings": digest, "model": self._model.name, **self.experiment.to_dict()}
+        content = {"settings": digest, "model": self._model.name, **asdict(self.experiment)}
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-async def _finish(workers: Sequence["asyncio.Task[None]"], deadline: float | None) -> None:
-    """Wait for the workers until the deadline. An error, or a cancellation from outside, ends them all."""
-    try:
-        timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
-        done, _ = await asyncio.wait(workers, timeout=timeout, return_when=asyncio.FIRST_EXCEPTION)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
-    for worker in done:
-        worker.result()
 
 
 def trim_partial_line(path: Path) -> None:
@@ -280,8 +271,6 @@ def trim_partial_line(path: Path) -> None:
 
 def read_rows(path: Path) -> list[Row]:
     """Read the rows of a grid: a folder, or a ``rows.jsonl`` file, also gzipped. Of two rows of a question the last counts."""
-    import gzip
-
     if path.is_dir():
         found = sorted([*path.glob("rows*.jsonl"), *path.glob("rows*.jsonl.gz")])
         if not found:
@@ -291,11 +280,9 @@ def read_rows(path: Path) -> list[Row]:
             rows |= {make_key(row): row for row in read_rows(file)}
         return list(rows.values())
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-            return [cast(Row, json.loads(line)) for line in lines if line.endswith("\n") and line.strip()]
-    except (OSError, ValueError, EOFError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read as rows: {why}; name the --out folder of 'suffice lab run'") from error
+        return [row for _, row in read_jsonl(path, allow_partial_end=True)]
+    except InputError as error:
+        raise InputError(f"{error}; name the --out folder of 'suffice lab run'") from error
 
 
 def make_key(row: Row) -> Key:

@@ -28,6 +28,6 @@ class JournaledModel(ModelWrapper):
         key = make_key(call, self._occurrences[call])
         reply: Reply[A] | None = await self._journal.load(key, Reply[prompt.response_type])  # type: ignore[name-defined]
         if reply is None:
-            reply = await self._model(prompt)
+            reply = await self.wrapped(prompt)
             await self._journal.save(key, reply)
         return reply

@@ -14,6 +14,7 @@ question that can be answered. Neither needs a judge.
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from suffice.errors import InputError, describe_install
@@ -88,11 +89,6 @@ def _get_rouge() -> Any:
     return RougeScorer(["rouge1"], use_stemmer=True)
 
 
-class _NoSynonyms:
-    def synsets(self, word: str) -> list[Any]:
-        return []
-
-
 @cache
 def _get_meteor() -> tuple[Any, Any, Any]:
     try:
@@ -100,4 +96,4 @@ def _get_meteor() -> tuple[Any, Any, Any]:
         from nltk.translate.meteor_score import single_meteor_score
     except ImportError as error:
         raise InputError(f"Scores need the package nltk: {describe_install('lab')}") from error
-    return single_meteor_score, PorterStemmer(), _NoSynonyms()
+    return single_meteor_score, PorterStemmer(), SimpleNamespace(synsets=lambda word: [])

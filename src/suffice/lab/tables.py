@@ -44,7 +44,7 @@ from suffice.lab.rows import (
     sort_key,
 )
 from suffice.lab.scores import SCORES
-from suffice.lab.statistics import PairedTest, adjust_holm
+from suffice.lab.statistics import adjust_holm
 from suffice.lab.sweep import EXHAUSTION_SWEEP
 from suffice.measure.frontier import Point, interpolate, oracle_envelope
 from suffice.replay.compare import FixedReference
@@ -146,17 +146,12 @@ def _gate_impact_table(rows: Sequence[Row], by: str) -> ResultTable:
         "With the gate minus without it, on the same questions, averaged over the other parts of the cells, with a bootstrap "
         f"95 % interval; {_HOLM_NOTE}"
     )
-    header = ["data", by, "gate", "questions", "judge", "F1", "recall", "tokens", "p (F1)", "p (Holm)"]
-    table = ResultTable(f"gate-by-{by}", f"What a gate changes, by {by}", header, note)
-    tests: list[PairedTest] = []
-    for (data, gate), group in group_rows(_select_gated(rows), "data", "gate"):
-        for name, own in _group_and_all(group, by):
-            pairs = pair_rows(own, select_rows(rows, data=data, gate=NO_GATE))
-            if pairs:
-                tests.append(compare_pairs(pairs, "f1"))
-                table.rows.append([data, name, gate, *format_effect(pairs, tests[-1])])
-    _append_adjusted(table, tests)
-    return table
+    cases = (
+        ([data, name, gate], pair_rows(own, select_rows(rows, data=data, gate=NO_GATE)))
+        for (data, gate), group in group_rows(_select_gated(rows), "data", "gate")
+        for name, own in _group_and_all(group, by)
+    )
+    return _impact_table(f"gate-by-{by}", f"What a gate changes, by {by}", ["data", by, "gate"], cases, note)
 
 
 def build_gap_table(rows: Sequence[Row]) -> ResultTable:
@@ -189,34 +184,38 @@ def _memory_effect_table(rows: Sequence[Row]) -> ResultTable:
         "On the questions that both cells have, with a bootstrap 95 % interval; tokens: those of the whole run. "
         f"{_HOLM_NOTE} all: averaged over the harnesses that ran both."
     )
-    header = ["data", "harness", "memories", "questions", "judge", "F1", "recall", "tokens", "p (F1)", "p (Holm)"]
-    table = ResultTable("memory-by-harness", "What a memory changes, by harness, without a gate", header, note)
-    tests: list[PairedTest] = []
-    for (data,), group in group_rows(select_rows(rows, gate=NO_GATE), "data"):
-        for harness, some in _group_and_all(group, "harness"):
-            for name, pairs in _pair_memories(some):
-                if pairs:
-                    tests.append(compare_pairs(pairs, "f1"))
-                    table.rows.append([data, harness, name, *format_effect(pairs, tests[-1])])
-    _append_adjusted(table, tests)
-    return table
+    title = "What a memory changes, by harness, without a gate"
+    return _impact_table("memory-by-harness", title, ["data", "harness", "memories"], _memory_cases(rows), note)
 
 
 def _memory_score_table(rows: Sequence[Row], by: str, title: str) -> ResultTable:
-    free, split = select_rows(rows, gate=NO_GATE), [by] if by else []
-    cases = (
-        ([data, *map(str, part), harness, name], pairs)
-        for (data, *part), group in group_rows(free, "data", *split)
-        for harness, some in _group_and_all(group, "harness")
-        for name, pairs in _pair_memories(some)
-    )
+    split = [by] if by else []
     header = ["data", *split, "harness", "memories"]
+    cases = _memory_cases(rows, *split)
     return _effect_table(f"memory-by-{by or 'score'}", f"What a memory changes, by {title}", header, cases)
+
+
+def _memory_cases(rows: Sequence[Row], *split: str) -> Iterator[_Case]:
+    """Yield the pairs of memories of each harness and of all of them, without a gate."""
+    for (data, *part), group in group_rows(select_rows(rows, gate=NO_GATE), "data", *split):
+        for harness, some in _group_and_all(group, "harness"):
+            for name, pairs in _pair_memories(some):
+                yield [data, *map(str, part), harness, name], pairs
 
 
 def _gate_score_table(rows: Sequence[Row]) -> ResultTable:
     cases = ((key, _pair_with_free(group, rows)) for key, group in group_rows(_select_gated(rows), *CELL))
     return _effect_table("gate-by-score", "What a gate changes, by every score (Table 13)", CELL, cases)
+
+
+def _impact_table(slug: str, title: str, names: list[str], cases: Iterable[_Case], note: str) -> ResultTable:
+    """Return the differences of the main scores and the tokens for each case that has pairs, tested for F1."""
+    header = [*names, "questions", "judge", "F1", "recall", "tokens", "p (F1)", "p (Holm)"]
+    table = ResultTable(slug, title, header, note)
+    found = [(key, pairs, compare_pairs(pairs, "f1")) for key, pairs in cases if pairs]
+    for (key, pairs, test), p in zip(found, adjust_holm([test.p for *_, test in found]), strict=True):
+        table.rows.append([*key, *format_effect(pairs, test), format_p(p)])
+    return table
 
 
 def _effect_table(
@@ -453,12 +452,6 @@ def _by_memory(rows: Sequence[Row], memories: Sequence[str], show: Callable[[lis
 
 def _format_scores(rows: Sequence[Row], names: Sequence[str] = _MAIN_SCORES, *, interval: bool = True) -> list[str]:
     return [format_mean(list_values(rows, name), name, interval=interval) for name in names]
-
-
-def _append_adjusted(table: ResultTable, tests: Sequence[PairedTest]) -> None:
-    """Append to each row the p-value of its test, adjusted over all rows."""
-    for row, p in zip(table.rows, adjust_holm([test.p for test in tests]), strict=True):
-        row.append(format_p(p))
 
 
 def _group_and_all(rows: Sequence[Row], name: str) -> list[tuple[str, Sequence[Row]]]:

@@ -97,7 +97,7 @@ class Meter(Protocol):
     ``set_known(notes)``, what the memory holds. A recorded round is compared with all rounds before it.
     """
 
-    moment: Moment
+    moment: Moment = "after"
     names: tuple[str, ...]
 
     def read(self, view: RoundView) -> Readings:
@@ -108,8 +108,11 @@ class Meter(Protocol):
 class ModelMeter(Protocol):
     """A meter that asks the model, so it is read only if the gate needs one of its readings."""
 
-    moment: Moment
+    moment: Moment = "after"
     names: tuple[str, ...]
+
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        """Make the meter from what the run knows; most need nothing of it."""
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         """Return the readings of this round. It is cancelled when the run's time is up; its readings are then unknown."""

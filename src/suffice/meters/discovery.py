@@ -11,7 +11,7 @@ evidence.chars                                   characters of evidence before t
 from collections import defaultdict
 
 from suffice.measure.richness import SightingCounter
-from suffice.meters.base import MeterContext, Moment, RoundView
+from suffice.meters.base import Meter, MeterContext, Moment, RoundView
 from suffice.text.entities import extract_facets, extract_names, stem_words
 from suffice.text.tokens import tokenize, word_set
 from suffice.types import Readings
@@ -19,8 +19,7 @@ from suffice.types import Readings
 _MIN_ROUNDS = 2  # One round finds everything once, so it tells nothing about what is left.
 
 
-class UnseenMeter:
-    moment: Moment = "after"
+class UnseenMeter(Meter):
     names: tuple[str, ...] = ("unseen.mass", "unseen.richness")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
@@ -36,13 +35,12 @@ class UnseenMeter:
         }
 
 
-class RelevanceMeter:
+class RelevanceMeter(Meter):
     """The share of all results that was seen, from how often the same ones came back in different rounds.
 
     Only if the gate needs it. A run that surveys everything in scope knows more and replaces these readings.
     """
 
-    moment: Moment = "after"
     names: tuple[str, ...] = ("relevance.seen", "relevance.low", "relevance.high")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
@@ -57,10 +55,9 @@ class RelevanceMeter:
         return dict(zip(self.names, seen or (None, None, None), strict=True))
 
 
-class BridgesMeter:
+class BridgesMeter(Meter):
     """A name is open until queries have used all of its words. Each open name waits for one word that is missing."""
 
-    moment: Moment = "after"
     names: tuple[str, ...] = ("bridges.open",)
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
@@ -95,10 +92,9 @@ class BridgesMeter:
                 return
 
 
-class ResidualMeter:
+class ResidualMeter(Meter):
     """Unknown without a question or without texts."""
 
-    moment: Moment = "after"
     names: tuple[str, ...] = ("question.residual",)
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
@@ -121,8 +117,7 @@ class ResidualMeter:
         return {"question.residual": None if self._is_unmeasurable else len(self._unmatched) / self._total}
 
 
-class ScoreDropMeter:
-    moment: Moment = "after"
+class ScoreDropMeter(Meter):
     names: tuple[str, ...] = ("score.drop",)
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
@@ -137,7 +132,7 @@ class ScoreDropMeter:
         return {"score.drop": 1 - best / self._first_best_score}
 
 
-class VolumeMeter:
+class VolumeMeter(Meter):
     moment: Moment = "before"
     names: tuple[str, ...] = ("evidence.chars",)
 

@@ -16,7 +16,7 @@ from collections import deque
 from dataclasses import replace
 
 from suffice.measure.answers import is_abstention, normalize_answer
-from suffice.meters.base import LiveRun, MeterContext, Moment
+from suffice.meters.base import LiveRun, MeterContext, ModelMeter, Moment
 from suffice.prompts.judging import NOTHING_NEW, JudgeNeutrally, JudgeProgress, RateNovelty
 from suffice.prompts.lab import TrialAnswer
 from suffice.types import Note, Readings, Round
@@ -36,12 +36,9 @@ _PROGRESS_PROMPTS: dict[str, type[JudgeProgress]] = {
 _PROGRESS_SCORES = {"PRODUCTIVE": 0.0, "QUERY_STALE": 0.5, "EXHAUSTED": 1.0}
 
 
-class ModelNoveltyMeter:
+class ModelNoveltyMeter(ModelMeter):
     moment: Moment = "before"
     names: tuple[str, ...] = ("novelty.model",)
-
-    def __init__(self, context: MeterContext = MeterContext()) -> None:
-        """Make the meter as every meter is made; it needs nothing of the context."""
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         known = tuple(replace(note, text=note.text[:SNIPPET_CHARS]) for note in run.render_memory(_KNOWN_TOKENS))
@@ -50,12 +47,8 @@ class ModelNoveltyMeter:
         return {"novelty.model": float(score) if score is not None and 0 <= score <= 10 else None}
 
 
-class ModelSufficiencyMeter:
-    moment: Moment = "after"
+class ModelSufficiencyMeter(ModelMeter):
     names: tuple[str, ...] = ("sufficiency.model", "confidence.answer")
-
-    def __init__(self, context: MeterContext = MeterContext()) -> None:
-        """Make the meter as every meter is made; it needs nothing of the context."""
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         reflection = await run.reflect()
@@ -64,7 +57,7 @@ class ModelSufficiencyMeter:
         return {"sufficiency.model": float(reflection.sufficient), "confidence.answer": reflection.confidence}
 
 
-class TrialAnswerMeter:
+class TrialAnswerMeter(ModelMeter):
     """Drafts a short answer from what the memory holds.
 
     The margin is the mean over the tokens, not the probability of the whole answer: that falls with every token, so a long
@@ -72,7 +65,6 @@ class TrialAnswerMeter:
     no further answer is paid for.
     """
 
-    moment: Moment = "after"
     names: tuple[str, ...] = ("answer.margin", "answer.weakest", "answer.stable")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
@@ -102,9 +94,7 @@ class TrialAnswerMeter:
         }
 
 
-class ModelVerdictMeter:
-    moment: Moment = "after"
-
+class ModelVerdictMeter(ModelMeter):
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         self.names: tuple[str, ...] = tuple(
             sorted(name for name in context.needs if name.partition("@")[0] in _PROGRESS_PROMPTS)

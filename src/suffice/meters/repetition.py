@@ -10,17 +10,15 @@ novelty.words         0–10: share of the round's words that are not known, tim
 from collections import deque
 from collections.abc import Sequence
 
-from suffice.meters.base import MeterContext, Moment, RoundView
+from suffice.meters.base import Meter, MeterContext, Moment, RoundView
 from suffice.text.tokens import jaccard, tokenize, word_set
 from suffice.types import Note, Readings
 
 DEFAULT_WINDOW = 5
 
 
-class QueryOverlapMeter:
+class QueryOverlapMeter(Meter):
     """Compares the sets of lower-cased words of all queries of a round, stop words included; 0 in the first round."""
-
-    moment: Moment = "after"
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         needed = sorted(name for name in context.needs if name.startswith("overlap.jaccard@"))
@@ -36,10 +34,9 @@ class QueryOverlapMeter:
         return {name: max(similarities[-window:], default=0.0) for name, window in self._windows.items()}
 
 
-class UniqueRateMeter:
+class UniqueRateMeter(Meter):
     """A search without hits found nothing new (0); after a failed search the rate is unknown."""
 
-    moment: Moment = "after"
     names: tuple[str, ...] = ("overlap.upr",)
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
@@ -54,7 +51,7 @@ class UniqueRateMeter:
         return {"overlap.upr": rate}
 
 
-class WordNoveltyMeter:
+class WordNoveltyMeter(Meter):
     """0 without results, 10 while nothing is known, unknown without texts. Scale from the source, docs/sources.md."""
 
     moment: Moment = "before"

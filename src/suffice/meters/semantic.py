@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from suffice.measure.coverage import CoverageTracker
-from suffice.meters.base import MeterContext, Moment, RoundView
+from suffice.meters.base import Meter, MeterContext, Moment, RoundView
 from suffice.text.bow_vectors import bow_vectors
 from suffice.text.entities import extract_facets
 from suffice.text.sentences import split_sentences
@@ -29,7 +29,7 @@ _MAX_KNOWN = 512  # New sentences are compared with the latest ones only, so tha
 _MAX_SENTENCES = 40  # Sentences of one passage that are compared, about 6,000 characters.
 
 
-class EmbeddingNoveltyMeter:
+class EmbeddingNoveltyMeter(Meter):
     """0 without results, 10 while nothing is known, unknown without texts. The memory is what is known, if there is one."""
 
     moment: Moment = "before"
@@ -75,8 +75,7 @@ class EmbeddingNoveltyMeter:
         return numpy.array([self._vectors[sentence] for sentence in sentences])
 
 
-class CoverageMeter:
-    moment: Moment = "after"
+class CoverageMeter(Meter):
     names: tuple[str, ...] = ("coverage.mean", "coverage.min", "coverage.gain")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:

@@ -16,7 +16,7 @@ import unicodedata
 from collections import deque
 from typing import NamedTuple
 
-from suffice.meters.base import Hit, MeterContext, Moment, RoundView
+from suffice.meters.base import Hit, Meter, MeterContext, RoundView
 from suffice.text.tokens import STOP_WORDS, tokenize
 from suffice.types import Readings
 
@@ -45,10 +45,9 @@ class _Text(NamedTuple):
         return self.title != other.title and any(title and title in words for title, words in pairs)
 
 
-class WorthMeter:
+class WorthMeter(Meter):
     """A *cover* is the set of the question's words in a passage, as bits of an integer."""
 
-    moment: Moment = "after"
     names: tuple[str, ...] = (
         "worth.missing_names",
         "worth.missing_words",

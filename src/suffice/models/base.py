@@ -97,7 +97,7 @@ class ModelWrapper:
     """Base of a model that wraps another one and has the same attributes."""
 
     def __init__(self, model: Model) -> None:
-        self._model = model
+        self.wrapped = model
         self.name = model.name
         self.local = model.local
         self.is_language_model = is_language_model(model)
@@ -105,10 +105,6 @@ class ModelWrapper:
         self.supports_vision = supports_vision(model)
         self.has_price = has_price(model)
         self.endpoint = getattr(model, "endpoint", None)
-
-    @property
-    def wrapped(self) -> Model:
-        return self._model
 
 
 class UsageTrackingModel(ModelWrapper):
@@ -127,14 +123,10 @@ class UsageTrackingModel(ModelWrapper):
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         with collect_usage() as exchanges:
             try:
-                reply = await self._model(prompt)
-            except ModelError as error:
-                self._add_usage(prompt.role, error.usage)
+                reply = await self.wrapped(prompt)
+            except BaseException as error:
                 self.failed_count += 1
-                raise
-            except BaseException:
-                self.failed_count += 1
-                self._add_usage(prompt.role, sum(exchanges, Usage()))
+                self._add_usage(prompt.role, error.usage if isinstance(error, ModelError) else sum(exchanges, Usage()))
                 raise
         self._add_usage(prompt.role, reply.usage)
         self.answered_count += 1

@@ -55,7 +55,7 @@ def choose_model(
     ``notify`` receives what the user should know, such as where documents are sent. ``load_past_runs`` returns earlier runs;
     their durations, or the skills of this run, set how long Ollama keeps a model loaded.
     """
-    chooser = _ModelChooser(config, _notify_once(notify), model_name is not None, load_past_runs, skills)
+    chooser = _ModelChooser(config, notify_once(notify), model_name is not None, load_past_runs, skills)
     name = model_name or config.model
     make_default = chooser.detect_model() if name is None else chooser.parse_models(name)
     names_by_role = {} if model_name else _expand_role_groups(config.models.roles)
@@ -70,16 +70,16 @@ def choose_model(
     return make_router
 
 
-def _notify_once(notify: Notify) -> Notify:
+def notify_once(notify: Notify) -> Notify:
     """Return a ``notify`` that drops repeated messages: several models of one server cause the same one."""
     sent: set[str] = set()
 
-    def notify_once(message: str) -> None:
+    def notify_new(message: str) -> None:
         if message not in sent:
             sent.add(message)
             notify(message)
 
-    return notify_once
+    return notify_new
 
 
 def list_roles() -> frozenset[str]:

@@ -55,7 +55,7 @@ class KeepAliveModel(ModelWrapper):
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         if self._last_sent is None:
             await self._send_keep_alive(estimate_keep_alive(self._runs, skills=self._skills))
-        reply = await self._model(prompt)
+        reply = await self.wrapped(prompt)
         if isinstance(reply.answer, PlanResponse):
             plan = reply.answer
             skills = (*self._skills, "deep") if plan.complexity == "deep" else self._skills

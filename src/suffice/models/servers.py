@@ -39,12 +39,12 @@ class ServerModels:
         return next((other for other in names if other in self.names), None)
 
 
-def is_listening(url: str) -> bool:
+def is_listening(url: str, timeout: float = CONNECT_TIMEOUT) -> bool:
     """Return whether a server accepts connections at the address."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
-        with socket.create_connection((parts.hostname or "", port), CONNECT_TIMEOUT):
+        with socket.create_connection((parts.hostname or "", port), timeout):
             return True
     except OSError:
         return False

@@ -101,11 +101,6 @@ class Prompt(Generic[A]):
         """Return the version of the wording."""
         return cls.load_template().version
 
-    @classmethod
-    def wording(cls) -> str:
-        """Return the text of the template."""
-        return cls.load_template().body.template
-
 
 class PromptTemplate:
     """A template file: its version, its body, and the keywords of a task that select it if it is one of several."""

@@ -63,7 +63,7 @@ def _count_fixed_tokens(prompt: Prompt[Any]) -> int:
         if item.name not in dict(prompt.truncation_order)
     ]
     markers = len(prompt.truncation_order) * (estimate_tokens(OMITTED_MARKER) + 2)
-    return sum(map(estimate_tokens, (prompt.wording(), *fixed))) + markers
+    return sum(map(estimate_tokens, (prompt.load_template().body.template, *fixed))) + markers
 
 
 def _count_item_tokens(item: object) -> int:

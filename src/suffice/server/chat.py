@@ -144,7 +144,7 @@ async def _stream_chunks(service: Service, run: str, model: str, usage: bool) ->
     yield chunk({"role": "assistant", "content": ""})
     async with aclosing(service.worker.event_stream.follow(run, 0)) as events:
         async for event in events:
-            if (progress := _format_progress(event.type, event.data)) is not None:
+            if event is not None and (progress := _format_progress(event.type, event.data)) is not None:
                 yield chunk({"reasoning_content": progress})
     try:
         report = await runs.wait_for_report(service, run)

@@ -52,7 +52,7 @@ async def list_jobs(
     page, has_more = found[:limit], len(found) > limit
     return schema.JobList(
         jobs=[schema.JobSummary(**_summarize_run(stored)) for stored in page],
-        next=_make_cursor(page[-1]) if has_more else None,
+        next=f"{page[-1].created!r}_{page[-1].id}" if has_more else None,
     )
 
 
@@ -190,10 +190,6 @@ def _summarize_run(stored: StoredRun) -> dict[str, Any]:
         "finished": None if stored.finished is None else format_time(datetime.fromtimestamp(stored.finished, UTC)),
         "ending": None if stored.report is None else json.loads(stored.report)["status"],
     }
-
-
-def _make_cursor(stored: StoredRun) -> str:
-    return f"{stored.created!r}_{stored.id}"
 
 
 def _parse_cursor(cursor: str) -> tuple[float, str]:

@@ -404,7 +404,8 @@ async def _search(session: McpSession, shared: SharedSearch, query: str, k: int)
         if shown != found
         else None
     )
-    return SearchToolResult(results=[_to_hit(passage) for passage in shown], note=note)
+    hits = [SearchHit(id=one.location, title=one.title, url=_to_url(one), text=one.text) for one in shown]
+    return SearchToolResult(results=hits, note=note)
 
 
 async def _fetch_part(session: McpSession, id: str) -> FetchedSource:
@@ -441,10 +442,6 @@ def _cut_result(result: ResearchResult, detail: str, offset: int = 0) -> Researc
         return result.model_copy(update={"answer": brief[:MAX_TEXT_CHARS], "progress": []})
     answer, following = _cut_text(result.answer, offset)
     return result.model_copy(update={"answer": answer, "next_offset": following})
-
-
-def _to_hit(passage: Passage) -> SearchHit:
-    return SearchHit(id=passage.location, title=passage.title, url=_to_url(passage), text=passage.text)
 
 
 def _to_url(passage: Passage) -> str:

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
-from suffice.jobs.event_stream import EventStream, with_keepalive
+from suffice.jobs.event_stream import EventStream
 
 KEEPALIVE_SECONDS = 15.0  # Seconds without an event after which a comment keeps the connection open.
 RETRY_MS = 1000  # Milliseconds after which a browser reconnects.
@@ -23,7 +23,7 @@ def stream_response(
 
 async def _format_events(event_stream: EventStream, run: str, after: int) -> AsyncGenerator[bytes, None]:
     yield format_sse_event(comment="suffice", retry=RETRY_MS)
-    async with aclosing(with_keepalive(event_stream.follow(run, after), KEEPALIVE_SECONDS)) as events:
+    async with aclosing(event_stream.follow(run, after, KEEPALIVE_SECONDS)) as events:
         async for event in events:
             if event is None:
                 yield KEEPALIVE_COMMENT

@@ -106,11 +106,6 @@ def merge_options(active: tuple[ActiveSkill, ...]) -> dict[str, Any]:
     return {name: value for one in ordered for name, value in one.skill.options.items()}
 
 
-def validate_skills(question: str, config_dir: Path) -> None:
-    """Raise ``InputError`` if the question names a skill that does not exist."""
-    choose_skills(question, config_dir, automatic=False)
-
-
 def _find_automatic(task: str, known: SkillSet, taken: set[str]) -> list[ActiveSkill]:
     found = []
     for skill in known.skills.values():

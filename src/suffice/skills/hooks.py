@@ -140,19 +140,14 @@ class SkillRunner:
         return "\n\n".join(skill.instruction for skill, _ in self._parts if "before_writing" in skill.hooks)
 
     @property
-    def queries(self) -> list[str]:
-        return self._context.queries
-
-    @property
     def metadata(self) -> dict[str, Any]:
         return self._context.metadata
 
     async def before_search(self) -> None:
         for skill, code in self._parts:
             if "before_search" in skill.hooks:
-                self.queries.extend(
-                    Template(query).safe_substitute(task=self._context.run.task) for query in skill.queries
-                )
+                task = self._context.run.task
+                self._context.queries += [Template(query).safe_substitute(task=task) for query in skill.queries]
                 await code.before_search(self._context)
 
     async def after_writing(self, written: Checked) -> Checked:

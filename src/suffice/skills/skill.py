@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.errors import InputError
+from suffice.gates.parse import split_list
 
 HOOKS = ("before_search", "before_writing", "after_writing", "instead")
 """Where a skill acts: before the search, before the writing, after the writing, or in place of search and writing."""
@@ -139,7 +140,7 @@ def _get_own_values(head: Mapping[str, Any], fail: Any) -> dict[str, str]:
 def _parse_options(text: str, fail: Any) -> dict[str, Any]:
     """Parse ``tier=deep, stop=fixed(3), panel=true``; a comma inside brackets belongs to the value."""
     options: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in re.split(r",(?![^()]{0,200}\))", text))):
+    for part in split_list(text):
         name, separator, value = (piece.strip() for piece in part.partition("="))
         if not separator or name not in OPTION_NAMES:
             raise fail(f"suffice-options: {part!r} is not one of NAME=VALUE with {', '.join(OPTION_NAMES)}")

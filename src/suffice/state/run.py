@@ -92,7 +92,7 @@ class RunState(Prompter):
         self._memory_context = MemoryContext(self.try_ask, self.open_questions, self.record_refusal, grounded, limits)
         self.memory = memory(task, self.evidence, self._memory_context)
         self.pinned_ids: set[str] = set()
-        self._extra_notes: list[Callable[[], Sequence[Note]]] = []
+        self.extra_notes: list[Callable[[], Sequence[Note]]] = []
 
         self.current_plan: PlanResponse | None = None
         self.reflection: ReflectionResponse | None = None
@@ -214,13 +214,9 @@ class RunState(Prompter):
         """Say in one line how much may still be searched; empty without a bound, and for an agent that gets no help."""
         return "" if self.is_faithful else self.budget.describe_left(self._admitted_rounds)
 
-    def render_extra_notes(self) -> tuple[Note, ...]:
-        """Return the notes added by ``show_notes``."""
-        return tuple(note for render in self._extra_notes for note in render())
-
     def show_notes(self, render: Callable[[], Sequence[Note]]) -> None:
         """Show further notes in the trace after each round, ahead of the memory's."""
-        self._extra_notes.append(render)
+        self.extra_notes.append(render)
 
     def record_compaction(self, why: str, whole: int) -> None:
         """Report a prompt that shows only ``whole`` passages in full, if there are more."""

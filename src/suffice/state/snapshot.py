@@ -17,7 +17,7 @@ MAX_RECORD_NOTE_CHARS = 200  # … and characters of each note.
 
 def snapshot_belief(run: RunState) -> BeliefSnapshot:
     """Return a short form of the belief: extra notes such as weighed hypotheses first, then the memory's."""
-    notes = (*run.render_extra_notes(), *run.render_memory(TRACE_BELIEF_TOKENS))
+    notes = (*(note for render in run.extra_notes for note in render()), *run.render_memory(TRACE_BELIEF_TOKENS))
     return BeliefSnapshot(
         tuple(replace(note, text=note.text[:TRACE_NOTE_CHARS]) for note in notes), run.open_questions.open
     )

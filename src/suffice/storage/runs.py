@@ -9,13 +9,12 @@ hold questions and passages of documents, so only their owner may read them. Old
 lines of the log stay.
 """
 
-import fcntl
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -144,7 +143,8 @@ class RunRecorder:
             file.write(dumps(report))
         output_paths = [str(path.resolve()) for path in self.output_paths]
         _append_log_row(self.data_dir, self._log.build_row(report) | {"output_paths": output_paths})
-        _delete_old_runs(self.data_dir / RUNS_DIR, self.max_runs)
+        for old in _list_run_dirs(self.data_dir / RUNS_DIR)[: -self.max_runs]:
+            shutil.rmtree(old, ignore_errors=True)
         if self.findings is not None:
             self.findings.save(report)
 
@@ -237,25 +237,15 @@ def delete_runs(data_dir: Path, runs: Sequence[str]) -> None:
 
 
 def _append_log_row(data_dir: Path, row: dict[str, Any]) -> None:
-    """Append with one write under the lock, so that lines do not mix and ``delete_runs`` loses none."""
-    with _lock_log(data_dir):
-        descriptor = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            os.write(descriptor, (json.dumps(row, ensure_ascii=False) + "\n").encode(errors="backslashreplace"))
-        finally:
-            os.close(descriptor)
+    """Append under the lock, so that lines do not mix and ``delete_runs`` loses none."""
+    with _lock_log(data_dir), _open_private(data_dir / LOG_FILE, os.O_APPEND) as file:
+        file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-@contextmanager
-def _lock_log(data_dir: Path) -> Iterator[None]:
-    with _open_private(data_dir / f"{LOG_FILE}.lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def _lock_log(data_dir: Path) -> AbstractContextManager[object]:
+    from filelock import FileLock
 
-
-def _delete_old_runs(folder: Path, max_runs: int) -> None:
-    for old in _list_run_dirs(folder)[:-max_runs]:
-        shutil.rmtree(old, ignore_errors=True)
+    return FileLock(data_dir / f"{LOG_FILE}.lock", mode=0o600)
 
 
 def _list_run_dirs(folder: Path) -> list[Path]:
@@ -266,8 +256,8 @@ def _list_run_dirs(folder: Path) -> list[Path]:
         return []
 
 
-def _open_private(path: Path) -> TextIO:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+def _open_private(path: Path, mode: int = os.O_TRUNC) -> TextIO:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | mode, 0o600)
     return open(descriptor, "w", encoding="utf-8", errors="backslashreplace")
 
 

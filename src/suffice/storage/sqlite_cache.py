@@ -51,7 +51,9 @@ class SqliteCache:
         found: dict[bytes, bytes] = {}
         with self._handle_errors():
             if (database := self._connect()) is not None:
-                for batch in _split_batches(list(keys)):
+                wanted = list(keys)
+                for start in range(0, len(wanted), _KEYS_PER_QUERY):
+                    batch = wanted[start : start + _KEYS_PER_QUERY]
                     marks = ",".join("?" * len(batch))
                     rows = database.execute(f"SELECT key, value FROM shelf WHERE key IN ({marks})", batch)
                     found |= {key: value for key, value in rows if isinstance(value, bytes)}
@@ -177,8 +179,3 @@ class JsonCache:
 def _encode_timestamp(seconds: float) -> bytes:
     """Return a time as bytes that sort like the number."""
     return struct.pack(">Q", max(0, int(seconds)))
-
-
-def _split_batches(keys: list[bytes]) -> Iterator[list[bytes]]:
-    for start in range(0, len(keys), _KEYS_PER_QUERY):
-        yield keys[start : start + _KEYS_PER_QUERY]

@@ -29,17 +29,16 @@ class SaturateStrategy:
             return planned[:1]
         gap = await run.try_ask(_build_gap_prompt(run, plan))
         gap_query = [Query(gap.query, "close a gap")] if gap is not None else []
-        return run.filter_new_queries(gap_query)[:1] or run.propose_follow_ups(1) or self._propose_if_too_little(run)
+        queries = run.filter_new_queries(gap_query)[:1] or run.propose_follow_ups(1)
+        if not queries and sum(len(passage.text) for passage in run.evidence) < QUALITY_FLOOR:
+            return self._propose_broader(run)
+        return queries
 
     def _propose_broader(self, run: RunView) -> list[Query]:
         if self._has_broadened or not run.asked_queries:
             return []
         self._has_broadened = True
         return run.filter_new_queries([Query(f"{run.asked_queries[0]} {_BROADER_TERMS}", "too little text so far")])
-
-    def _propose_if_too_little(self, run: RunView) -> list[Query]:
-        """Return the broader query if there is too little text."""
-        return self._propose_broader(run) if sum(len(passage.text) for passage in run.evidence) < QUALITY_FLOOR else []
 
 
 def _is_stop_deferred(run: RunView) -> bool:

@@ -10,7 +10,7 @@ Stopping early only for futility cannot make a false gain more likely: a change 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import fmean, pvariance
+from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def is_futile(before: Sequence[float], after: Sequence[float], total: int, level
 
 def estimate_noise(repeats: Sequence[Sequence[float]]) -> float:
     """Return the standard deviation of one run of a task, from repeated runs of the same text; 0 without repetition."""
-    variances = [pvariance(own) * len(own) / (len(own) - 1) for own in repeats if len(own) > 1]
+    variances = [variance(own) for own in repeats if len(own) > 1]
     return fmean(variances) ** 0.5 if variances else 0.0
 
 

@@ -7,10 +7,10 @@ languages are poor. This module stores nothing on disk.
 import hashlib
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from suffice.errors import ModelError
 from suffice.models.embeddings.base import normalize_rows
@@ -19,10 +19,24 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _SHA256 = "94d8441c79bd807d746990aab562230d634e6c03a8caf81c741d2becdffcf525"
 FOLDER = Path(__file__).parents[1] / "minilm"
 # The length the model was trained with. It accepts 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
+
+
+def load_once(load: Callable[P, T]) -> Callable[P, T]:
+    """Remember what a loader returned; threads that need it at the same time wait for the first of them."""
+    lock, remembered = threading.Lock(), cache(load)
+
+    def load_locked(*args: P.args, **named: P.kwargs) -> T:
+        with lock:
+            return remembered(*args, **named)  # type: ignore[arg-type]
+
+    return load_locked
 
 
 class MiniLM:
@@ -38,15 +52,13 @@ class MiniLM:
     is_english_only = True
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loaded: tuple[Any, Any] | None = None
         # One text at a time: it uses all cores.
         self._run_lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         import numpy as np
 
-        tokenizer, session = self._load()
+        tokenizer, session = load_tokenizer(_MAX_TOKENS), open_session(FOLDER / "model.onnx", _SHA256)
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for row, encoding in enumerate(tokenizer.encode_batch(list(texts))):
             ids = np.array([encoding.ids], np.int64)
@@ -54,12 +66,6 @@ class MiniLM:
             with self._run_lock:
                 vectors[row] = session.run(None, feed)[0][0].mean(0)
         return normalize_rows(vectors)
-
-    def _load(self) -> tuple[Any, Any]:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = load_tokenizer(_MAX_TOKENS), open_session(FOLDER / "model.onnx", _SHA256)
-            return self._loaded
 
 
 @cache
@@ -94,6 +100,7 @@ def verify_model_file(path: Path, sha256: str) -> None:
         raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install suffice again")
 
 
+@load_once
 def open_session(path: Path, sha256: str) -> Any:
     """Load a model to run on this machine's processor, after checking its hash."""
     import onnxruntime

@@ -5,11 +5,10 @@ faster and without loading a model, so that all passages are embedded when they 
 only.
 """
 
-import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from suffice.models.embeddings.minilm import FOLDER, load_tokenizer
+from suffice.models.embeddings.minilm import FOLDER, load_once, load_tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,14 +28,10 @@ class StaticEmbedder:
     is_remote = False
     is_english_only = True
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loaded: tuple[Any, NDArray[np.int8], NDArray[np.float32]] | None = None
-
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         import numpy as np
 
-        tokenizer, table, scales = self._load()
+        tokenizer, (table, scales) = load_tokenizer(_MAX_TOKENS), _load_table()
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), _BATCH_SIZE):
             encodings = tokenizer.encode_batch_fast(list(texts[start : start + _BATCH_SIZE]), add_special_tokens=False)
@@ -46,14 +41,13 @@ class StaticEmbedder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(lengths, 1e-9), np.float32)
 
-    def _load(self) -> "tuple[Any, NDArray[np.int8], NDArray[np.float32]]":
-        with self._lock:
-            if self._loaded is None:
-                import numpy as np
 
-                with np.load(FOLDER / "static.npz") as stored:
-                    self._loaded = load_tokenizer(_MAX_TOKENS), stored["vectors"], stored["scales"]
-            return self._loaded
+@load_once
+def _load_table() -> "tuple[NDArray[np.int8], NDArray[np.float32]]":
+    import numpy as np
+
+    with np.load(FOLDER / "static.npz") as stored:
+        return stored["vectors"], stored["scales"]
 
 
 embed_static = StaticEmbedder().embed  # Of the embedder that all runs and searches of this process share.

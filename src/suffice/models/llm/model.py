@@ -111,14 +111,14 @@ class LanguageModel:
             "max_tokens": self._limit_output(max_tokens, prompt_tokens, always_thinks),
             "timeout": endpoint.timeout_seconds,
         }
-        body = {} if endpoint.think else disable_thinking_params(endpoint.model)
-        if body and endpoint.provider not in ("anthropic", "google"):
-            settings["extra_body"] = body
-        if (
-            not endpoint.think
-            and client.profile.get("supports_thinking", False)
-            and not is_thinking_model(endpoint.model)
-        ):
+        if not endpoint.think and is_thinking_model(endpoint.model):
+            if endpoint.provider not in ("anthropic", "google"):
+                # Ollama's parameter, and that of vLLM and llama.cpp. Servers ignore the parameters they do not know.
+                settings["extra_body"] = {
+                    "reasoning_effort": "none",
+                    "chat_template_kwargs": {"enable_thinking": False},
+                }
+        elif not endpoint.think and client.profile.get("supports_thinking", False):
             settings["thinking"] = False
         if use_logprobs:
             settings |= {"openai_logprobs": True, "openai_top_logprobs": 2}
@@ -277,11 +277,3 @@ def _build_request_parameters(prompt: Prompt[Any], use_schema: bool) -> Any:
 def is_thinking_model(model: str) -> bool:
     """Return whether a model thinks, by its name: Qwen 3 and QwQ do."""
     return bool(_THINKING_MODELS.search(model))
-
-
-def disable_thinking_params(model: str) -> dict[str, Any]:
-    """Return the request parameters that turn thinking off: Ollama's, and those of vLLM and llama.cpp. Servers ignore the
-    parameters they do not know."""
-    if not is_thinking_model(model):
-        return {}
-    return {"reasoning_effort": "none", "chat_template_kwargs": {"enable_thinking": False}}

@@ -26,6 +26,7 @@ A = TypeVar("A")
 _THINK_BLOCK = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _UNOPENED_THINK_BLOCK = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _QUOTES = ('"', "'", "`", "“”", "«»")
+_type_hints = cache(get_type_hints)
 _EMPTY_ANSWER = re.compile(r"\(?(?:none|nothing|n/a|null|empty(?: line)?)\)?\.?", re.IGNORECASE)
 
 
@@ -131,7 +132,7 @@ def _first_line(text: str) -> str:
 
 def _convert(prompt: Prompt[A], value: Any) -> A:
     """Return the value as the response of the prompt; raise ``UnreadableAnswer`` when it is not one."""
-    names = _field_names(prompt.response_type)
+    names = _type_hints(prompt.response_type).keys()
     if isinstance(value, dict) and value and not value.keys() & names:
         inner = list(value.values())
         if len(inner) == 1 and isinstance(inner[0], dict) and inner[0].keys() & names:
@@ -158,8 +159,8 @@ def coerce(value: Any, kind: Any) -> Any:
         return _coerce_list(value, get_args(kind)[0])
     if origin is Mapping and isinstance(value, dict):
         return {name: coerce(item, get_args(kind)[1]) for name, item in value.items()}
-    if origin is Literal:
-        return next((word for word in get_args(kind) if _equals_ignoring_case(word, value)), value)
+    if origin is Literal and isinstance(value, str):
+        return next((word for word in get_args(kind) if word.lower() == value.strip().lower()), value)
     if origin in (Union, types.UnionType) and value is not None:
         kinds = [other for other in get_args(kind) if other is not type(None)]
         return coerce(value, kinds[0] if len(kinds) == 1 else object)
@@ -196,22 +197,8 @@ def _coerce_list(value: Any, kind: Any) -> Any:
     return [coerce(item, kind) for item in items if item is not None]
 
 
-def _equals_ignoring_case(word: Any, value: Any) -> bool:
-    return isinstance(word, str) and isinstance(value, str) and word.lower() == value.strip().lower()
-
-
 def _is_required(item: "dataclasses.Field[Any]") -> bool:
     return item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
-
-
-@cache
-def _type_hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
-@cache
-def _field_names(kind: type) -> frozenset[str]:
-    return frozenset(item.name for item in dataclasses.fields(kind))
 
 
 def token_margins(text: str, tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:

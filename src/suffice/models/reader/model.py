@@ -49,8 +49,6 @@ class ReaderModel:
 
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
-        self._loaded: dict[str, tuple[Any, float]] = {}
         self._run_lock = threading.Lock()
 
     @property
@@ -70,7 +68,7 @@ class ReaderModel:
         """
         import numpy as np
 
-        _, temperature = self._load("claims")
+        temperature = _read_provenance(self._folder, "claims")["temperature"]
         best = np.tile(np.array([0.0, 0.0, 1.0]), (len(pairs), 1))
         read = np.zeros(len(pairs), bool)
         for window in self._windows(pairs):
@@ -85,7 +83,7 @@ class ReaderModel:
         """Return the answer span of each passage, in order, with the probability that the passage answers at all."""
         import numpy as np
 
-        _, temperature = self._load("answers")
+        temperature = _read_provenance(self._folder, "answers")["temperature"]
         best = [AnswerSpan(0.0, 0, 0)] * len(passages)
         for window in self._windows([(question, passage) for passage in passages]):
             answerable, ends = self._run("answers", window, "answerable", "ends")
@@ -116,7 +114,7 @@ class ReaderModel:
     def _run(self, job: str, window: _Window, *outputs: str) -> "list[NDArray[np.float32]]":
         import numpy as np
 
-        session, _ = self._load(job)
+        session = open_session(self._folder / f"{job}.onnx", _read_provenance(self._folder, job)["sha256"])
         ids = np.array([window.ids], np.int64)
         kinds = np.zeros_like(ids)
         kinds[0, window.passage_start :] = 1
@@ -124,15 +122,6 @@ class ReaderModel:
         # One pair at a time: a pair uses all cores.
         with self._run_lock:
             return session.run(list(outputs), feed)  # type: ignore[no-any-return]
-
-    def _load(self, job: str) -> tuple[Any, float]:
-        """Return the session of a job and its temperature."""
-        with self._lock:
-            if job not in self._loaded:
-                record = _read_provenance(self._folder, job)
-                session = open_session(self._folder / f"{job}.onnx", record["sha256"])
-                self._loaded[job] = session, record["temperature"]
-            return self._loaded[job]
 
 
 @cache
@@ -162,6 +151,7 @@ def _best_span(scores: "NDArray[np.float32]") -> tuple[int, int]:
     return first, last
 
 
+@cache
 def _read_provenance(folder: Path, job: str) -> dict[str, Any]:
     """Return the record of a job's model, with its hash and its temperature."""
     try:
