@@ -67,6 +67,14 @@ def test_an_answer_is_quoted_and_cited(suffice: Callable, docs: Path) -> None:
     assert "stop: " in result.err
 
 
+def test_a_broad_question_over_a_folder_that_was_read_whole_says_so_in_its_last_round(
+    suffice: Callable, docs: Path
+) -> None:
+    result = suffice("ask", "Give an overview of the waggle dance", "--docs", docs, "--alpha", 1, "--breadth", "broad")
+    assert result.status == 0
+    assert "stop: everything in scope was read" in result.err
+
+
 def test_with_json_standard_output_holds_only_json(program: Callable, docs: Path) -> None:
     result = program(
         "ask", QUESTION, "--docs", docs, "--alpha", 1, "--json", "--out", "report.md", "--strategy", "reflect"

@@ -12,6 +12,7 @@ def test_a_healthy_machine(suffice: Callable) -> None:
     assert (result.status, result.err) == (0, "")
     assert "FAIL" not in result.out
     assert all(word in result.out for word in ("model", "embeddings", "index", "cache", "extractive"))
+    assert "dimensions, English" in result.out
 
 
 def test_an_unknown_model(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def _check_embeddings(config: settings.Settings) -> _CheckResult:
     except (SufficeError, OSError) as error:
         return False, f"{error}; --alpha 1 searches without embeddings"
     where = "from a server on this machine" if isinstance(model, RemoteEmbedder) else "on this machine"
-    language = ", English" if model.name.startswith("all-MiniLM") else ""
+    language = ", English" if getattr(model, "is_english_only", False) else ""
     return True, f"{model.name}, {model.dimension} dimensions{language}, {where}"
 
 

@@ -344,12 +344,13 @@ def _format_round(event: RoundDone, *, verbose: bool) -> Text:
     novelty, new_share = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
     readings = [f"novelty {novelty:.2g} of 10"] if verbose and novelty is not None else []
     readings += [f"{new_share:.0%} of results new"] if verbose and new_share is not None else []
-    reason = STOP_REASON_TEXT.get(event.verdict.reason, event.verdict.reason)
+    is_all_read = event.verdict.reason == "sufficient" and event.readings.get("relevance.low") == 1
+    reason = "read_all" if is_all_read else event.verdict.reason
     return Text.assemble(
         (f"round {event.round.index}", "bold"),
         f"  {counts}",
         (f" ({', '.join(readings)})" if readings else "", "dim"),
-        f"  → {f'stop: {reason}' if event.verdict.stop else 'continue'}",
+        f"  → {f'stop: {STOP_REASON_TEXT.get(reason, reason)}' if event.verdict.stop else 'continue'}",
     )
 
 
