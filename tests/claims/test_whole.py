@@ -1,6 +1,7 @@
 """One check over the whole draft with a language model: verdicts, exact spans, figures, and splitting by size."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from suffice.claims.reasons import Reason, describe_reason
 from suffice.claims.whole import MAX_STATEMENTS, check_draft
 from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
 from suffice.testing import make_passage
+from suffice.types import Place
 
 MILL = make_passage("1", "The mill at Velburg was built in 1871.\nIt has  two wheels and grinds rye.", "Mill")
 BREAD = make_passage("2", "Bread is sold at Velburg on market days. It costs 4 euros.", "Bread")
@@ -48,6 +50,16 @@ def test_a_fact_with_a_figure_that_no_cited_passage_has_is_not_supported(role):
     [verdict], _ = check([statement], CheckedStatement(1, role, "[2]", "It costs 4 euros."))
     assert verdict.support == "unsupported"
     assert verdict.reason == Reason("figure", "4 euros", "5 euros")
+
+
+def test_the_name_of_a_file_may_have_the_year_that_a_writer_gives():
+    study = replace(
+        make_passage("1", "The drift was smaller with both fixes.", "Results"), place=Place("hughes-2023.md")
+    )
+    statement = Statement("Hughes (2023) found a smaller drift.", ("[1]",))
+    answer = CheckedStatement(1, "stated", "[1]", "The drift was smaller")
+    [verdict], _ = check([statement], answer, passages={"[1]": study})
+    assert verdict.support == "supported"
 
 
 @pytest.mark.parametrize("role", ["conclusion", "advice", "label"])

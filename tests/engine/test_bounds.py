@@ -1,6 +1,6 @@
 """Which gate and which bounds apply to a run."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 from bridge_story import ENOUGH, PASSAGES, asking, kinds, model, outcome, plan, play, roles, setup
@@ -42,6 +42,13 @@ class Remote(ScriptedModel):
 def test_tiers(tier, limits):
     started = bounds_of(setup(model(reflects=[ENOUGH], kind=Remote), tier=tier))
     assert started == dict(zip(("rounds", "queries", "sources", "seconds", "tokens"), limits, strict=True))
+
+
+def test_only_the_user_limits_how_many_sources_a_strong_model_is_shown():
+    chosen = setup(model(reflects=[ENOUGH], kind=Remote), tier="deep")
+    adapting = replace(chosen, preset=replace(chosen.preset, adapts=True))
+    assert bounds_of(adapting) == {"rounds": 10, "queries": 15, "seconds": 120, "tokens": 150_000}
+    assert bounds_of(replace(adapting, bounds=Bounds(sources=4)))["sources"] == 4
 
 
 @pytest.mark.parametrize("complexity", ["simple", "standard", "deep"])

@@ -10,6 +10,7 @@ import pytest
 
 from suffice import InputError, Report, research
 from suffice.claims.dates import find_date
+from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement
 from suffice.prompts.planning import PlanResponse, ReflectionResponse
 from suffice.prompts.writing import SynthesisResponse
 from suffice.report.html import render_html
@@ -78,6 +79,45 @@ def test_timeline_is_in_order(docs: Path) -> None:
     assert [row["date"] for row in report.metadata["timeline"]] == ["1920s", "1927", "1973-05"]
     assert report.final_answer.index("1920s") < report.final_answer.index("1927") < report.final_answer.index("1973-05")
     assert_supported(report)
+
+
+def test_a_sentence_with_two_dates_stands_at_both(docs: Path) -> None:
+    (docs / "shop.txt").write_text("The opening of the bee shop moves from 15 June 2026 to 20 July 2026.\n")
+    report = ask("/timeline opening of the bee shop", docs)
+    assert [entry["date"] for entry in report.metadata["timeline"]][-2:] == ["2026-06-15", "2026-07-20"]
+
+
+def script(**answers: Any) -> ScriptedModel:
+    usual = {"plan": [PlanResponse(())], "reflect": [ReflectionResponse(True, 0.9, (), ())]}
+    return ScriptedModel(usual | {role: [answer] for role, answer in answers.items()})
+
+
+def test_a_strong_models_own_account_is_the_timeline(docs: Path) -> None:
+    told = "In 1927 Karl von Frisch decoded the waggle dance [1]. In May 1973 he received the Nobel Prize [1]."
+    model = script(draft=SynthesisResponse(told, told))
+    report = ask("/timeline Karl von Frisch and the dance of bees", docs, model=model, review=False)
+    assert "### Timeline" not in report.final_answer
+    assert [entry["date"] for entry in report.metadata["timeline"]] == ["1927", "1973-05"]
+
+
+def test_a_strong_models_own_table_is_the_comparison_and_its_rows_are_checked(docs: Path) -> None:
+    rows = "| Langstroth hive | It costs 200 euros [1]. |\n| Warre hive | It costs 150 euros [1]. |"
+    table = f"Both cost money [1].\n\n| Hive | Price |\n|---|---|\n{rows}"
+    model = script(draft=SynthesisResponse(table, ""))
+    report = ask("/compare Langstroth hive vs Warre hive by price", docs, model=model, review=False)
+    assert report.final_answer.count("| Hive | Price |") == 1
+    assert "### Comparison" not in report.final_answer
+    cells = report.metadata["comparison"]["cells"]
+    assert "150 euros" in cells["Warre hive / Price"]
+    assert any("Warre hive" in claim.text for claim in report.claims)
+
+
+def test_quotations_that_a_skill_adds_are_not_sent_to_the_model(docs: Path) -> None:
+    sentence = "The Langstroth hive needs little space in the garden [1]."
+    model = script(draft=SynthesisResponse(sentence, sentence))
+    ask("/compare Langstroth hive vs Warre hive by price and space", docs, model=model, review=False)
+    [checked] = [prompt for prompt in model.prompts if isinstance(prompt, CheckDraft)]
+    assert checked.statements == ("1. The Langstroth hive needs little space in the garden [1].",)
 
 
 def test_timeline_says_that_the_sources_have_no_dates(tmp_path: Path) -> None:
@@ -221,6 +261,18 @@ def test_check_judges_the_given_text(docs: Path) -> None:
     assert report.claims[1].support in ("contradicted", "unsupported")
     assert "Ada Lovelace" in report.final_answer
     assert "- ○ **unsupported**" in report.final_answer or "- ✗ **contradicted**" in report.final_answer
+
+
+def test_check_asks_a_strong_model_about_all_claims_at_once(docs: Path) -> None:
+    words = "Karl von Frisch decoded the waggle dance of bees in 1927."
+    answer = CheckDraftResponse(
+        (CheckedStatement(1, "contradicted", "[1]", words), CheckedStatement(2, "stated", "[1]", words))
+    )
+    model = script(check_draft=answer)
+    text = "Ada Lovelace decoded the waggle dance of bees. It was decoded in 1927 by Karl von Frisch."
+    report = ask(f"/check {text}", docs, model=model)
+    assert [claim.support for claim in report.claims] == ["contradicted", "supported"]
+    assert [prompt.role for prompt in model.prompts].count("check_draft") == 1
 
 
 def test_check_says_that_no_source_is_near_to_a_claim(docs: Path) -> None:

@@ -52,6 +52,14 @@ def test_finding_of_a_passed_run_is_found_with_its_sources(findings):
     assert found.narrative == "Karl von Frisch decoded it."
 
 
+def test_what_no_source_can_state_is_no_fact_and_does_not_keep_a_finding_from_being_stored(findings):
+    absence = Claim("No source says who disputed it", (), "unknown")
+    assert findings.save(replace(DANCE, claims=(*DANCE.claims, absence)))
+    (found,) = findings.find_similar("Who was it that decoded the waggle dance of bees?")
+    assert [fact.text for fact in found.facts] == ["Karl von Frisch decoded the waggle dance in 1927"]
+    assert not findings.save(replace(DANCE, run="r3", claims=(absence,)))
+
+
 def test_a_finding_whose_facts_are_about_something_else_is_not_recalled(findings):
     noise = Claim("The price list of the print shop is on page four", ("[1]",), "supported")
     findings.save(replace(DANCE, claims=(noise,)))

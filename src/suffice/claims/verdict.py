@@ -127,8 +127,10 @@ async def judge_claim(
     if nearest is not None and reason is not None and reason.source_value:
         against = (replace(nearest, checker="figures"),)
     else:
-        # The reader understands prose. Of code that a claim does not cite, it is right about figures alone.
-        able = cited or [one for one in others if missing or one.kind != "code"]
+        # The reader understands prose: no program, and of code that a claim does not cite only figures.
+        able = [
+            one for one in cited or others if one.kind != COMPUTED_KIND and (cited or missing or one.kind != "code")
+        ]
         against = await _find_contradiction(words, able, bool(cited), checker)
     if against:
         return ClaimVerdict(claim, "contradicted", (), against, uncited, reason=reason or Reason("contradicted"))

@@ -94,8 +94,8 @@ class ClaimVerifier:
         return self.checker.name if self._is_offline or self.judge_draft is None else f"{self.checker.name}+model"
 
     async def check_statements(self, statements: Sequence[Statement]) -> list[ClaimVerdict]:
-        """Return the verdicts on statements, which stay as they are."""
-        return list((await self._judge(statements)).values())
+        """Return the verdicts on statements of a skill, which quote their sources: no language model is asked."""
+        return [await self._judge_alone(statement) for statement in statements]
 
     async def _verify(self, draft: Draft) -> Checked:
         verdicts = await self._judge(draft.written, draft)

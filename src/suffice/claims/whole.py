@@ -12,6 +12,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
@@ -161,7 +162,7 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
         cited = [*(cited if role == "joined" else ()), quote.passage]
 
     def find_missing(passages: Sequence[Passage]) -> MissingFigure | None:
-        texts = [f"{passage.title}\n{passage.text}" for passage in passages]
+        texts = [f"{PurePath(one.place.path).stem}\n{one.title}\n{one.text}" for one in passages]
         near = quote.text if quote else ""
         return find_missing_figure(words, texts, near, may_compute=role == "joined", may_count=role in _TRUE_ROLES)
 

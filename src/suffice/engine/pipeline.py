@@ -465,11 +465,14 @@ def resolve_run_limits(config: RunConfig, tier: str, *, is_strong: bool) -> RunL
         has_time_limit=not config.model.local,
         is_strong=is_strong and config.preset.adapts and not config.names_tier,
     )
-    if config.breadth == "narrow":
+    is_broad = config.breadth != "narrow"
+    if not is_broad and not (is_strong and config.preset.adapts):
         return limits
-    own = config.bounds  # Only the user limits how much of a broad question is read.
+    own = (
+        config.bounds
+    )  # Only the user limits how much of a broad question is read, and how much a strong model is shown.
     bounds = replace(limits.bounds, sources=own.sources)
-    if config.scope is not None:
+    if is_broad and config.scope is not None:
         bounds = replace(bounds, rounds=own.rounds, queries=own.queries)
     return replace(limits, bounds=bounds)
 

@@ -14,7 +14,8 @@ _SYMBOLS = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "un
 
 class CheckSkill(SkillCode):
     async def instead(self, context: SkillContext) -> Checked:
-        audit = TextAudit(strip_citations(context.run.task), context.search, context.checker)
+        ask = context.run.try_ask if context.run.is_strong else None
+        audit = TextAudit(strip_citations(context.run.task), context.search, context.checker, ask=ask)
         verdicts: list[ClaimVerdict] = []
         lines: list[str] = []
         async for _, verdict in audit.check_claims():

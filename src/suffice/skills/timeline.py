@@ -1,11 +1,16 @@
-"""``/timeline``: the dated statements of the sources in order."""
+"""``/timeline``: dated statements in order: those of the sources, or of the answer that a strong model wrote."""
 
-from suffice.claims.dates import PartialDate, find_date
+from collections.abc import Iterable, Iterator
+
+from suffice.answers import Statement
+from suffice.claims.dates import PartialDate, find_dates
 from suffice.claims.verify import Checked
 from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, make_answer
 from suffice.skills.sentences import QuotedSentence, list_sentences
+from suffice.text.citations import strip_citations
 from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_markdown
+from suffice.types import Passage
 
 MAX_ENTRIES = 40
 _GENERAL = content_stems("timeline history chronology events dates when year happened release releases")
@@ -13,13 +18,13 @@ _GENERAL = content_stems("timeline history chronology events dates when year hap
 
 class TimelineSkill(SkillCode):
     async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
+        if context.run.is_strong and (told := list(_list_told(context, written.draft.statements))):
+            context.metadata["timeline"] = _describe(told)
+            return written
         found = select_dated(context.run.task, list(list_sentences(context.run.evidence)))
-        kept, verdicts = await context.keep_supported(sentence.statement for _, sentence in found)
+        kept, verdicts = await context.keep_supported(dict.fromkeys(sentence.statement for _, sentence in found))
         entries = [(date, sentence) for date, sentence in found if sentence.statement in kept]
-        context.metadata["timeline"] = [
-            {"date": str(date), "text": sentence.text, "location": sentence.passage.location}
-            for date, sentence in entries
-        ]
+        context.metadata["timeline"] = _describe((date, one.text, one.passage) for date, one in entries)
         if not entries:
             return add_notice(written, "no_dates")
         lines = [f"- **{date}**: {escape_markdown(one.text)} {one.handle}" for date, one in entries]
@@ -29,14 +34,29 @@ class TimelineSkill(SkillCode):
         return make_answer(section, verdicts, written.draft.sufficiency)
 
 
+def _list_told(context: SkillContext, statements: Iterable[Statement]) -> Iterator[tuple[PartialDate, str, Passage]]:
+    """Yield the first date of each statement with a source, its words and the source."""
+    for statement in statements:
+        dates, cited = find_dates(statement.text), map(context.run.evidence.find_passage, statement.handles)
+        if dates and (passage := next(filter(None, cited), None)):
+            yield dates[0], strip_citations(statement.text), passage
+
+
+def _describe(entries: Iterable[tuple[PartialDate, str, Passage]]) -> list[dict[str, str]]:
+    rows = sorted(entries, key=lambda row: row[0])
+    return [{"date": str(date), "text": text, "location": passage.location} for date, text, passage in rows]
+
+
 def select_dated(task: str, sentences: list[QuotedSentence]) -> list[tuple[PartialDate, QuotedSentence]]:
-    """Return the dated sentences about the task in order of their dates; of too many, those nearest to the task."""
+    """Return the dated sentences about the task in order of their dates; of too many, those nearest to the task.
+
+    A sentence with several dates stands at each of them: which of them counts is not decided.
+    """
     wanted = content_stems(task) - _GENERAL
     dated = []
     for sentence in sentences:
-        date = find_date(sentence.text)
         shared = len(wanted & (sentence.stems | content_stems(sentence.passage.title)))
-        if date is not None and (shared or not wanted):
-            dated.append((shared, date, sentence))
+        if shared or not wanted:
+            dated += [(shared, date, sentence) for date in find_dates(sentence.text)]
     dated = sorted(dated, key=lambda row: -row[0])[:MAX_ENTRIES]
     return sorted(((date, sentence) for _, date, sentence in dated), key=lambda row: row[0])

@@ -184,7 +184,8 @@ def find_near_fact(finding: StoredFinding, task: str) -> StoredFact | None:
 def build_finding(report: Report) -> StoredFinding | None:
     """Return the finding of a report; ``None`` if the run did not pass, only recalled, or its text holds a prompt injection."""
     review = report.metadata.get("review") or {}
-    all_supported = report.claims and all(claim.support == "supported" for claim in report.claims)
+    judged = [claim for claim in report.claims if claim.support != "unknown"]  # Advice and absences are no facts.
+    all_supported = judged and all(claim.support == "supported" for claim in judged)
     review_failed = bool(review) and review.get("passed") is not True  # An unreadable review has not passed either.
     is_recalled = any(source.type == "finding" for source in report.sources)
     if report.status != "answered" or not all_supported or review_failed or is_recalled:
@@ -194,7 +195,7 @@ def build_finding(report: Report) -> StoredFinding | None:
         StoredFact(
             _strip_citations(claim.text), tuple(sources[handle] for handle in claim.citations if handle in sources)
         )
-        for claim in report.claims[:_MAX_FACTS]
+        for claim in judged[:_MAX_FACTS]
     )
     finding = StoredFinding(
         id=0,

@@ -29,7 +29,7 @@ _LIST_CHARS = 1500  # A list is shown whole up to here.
 _MAX_CLOSEST = 3
 _MAX_BEHIND = 4.0  # A passage further behind the best one is not shown: it is fifty times less likely the right one.
 _MAX_SHORT_CHARS = 80
-_MIN_SPAN = 0.5  # From this probability on, the reader's span is marked in its sentence.
+_MIN_SPAN = 0.5  # From this probability on, the reader's span decides which stretch is shown.
 _SHORT_KINDS = frozenset({"fact", "setting"})
 
 
@@ -96,16 +96,16 @@ def _find_best_unit(
     answer: AnswerSpan | None,
     named: frozenset[str] = frozenset(),
 ) -> Offsets:
-    """Return the sentence, item or row with the reader's span, else the one that has most words and is nearest in meaning.
+    """Return the sentence, item or row that the reader is sure of, else the one that has most words and is nearest in meaning.
 
     Those that have the stems in ``named`` come first.
     """
     units = [unit for unit in candidate.units if named <= unit.stems] or candidate.units
     cosines = compute_cosines(question.text, [candidate.passage.text[slice(*unit.span)] for unit in units], embed)
-    read = answer.start if answer is not None else -1
+    sure = answer.start if answer is not None and answer.probability >= _MIN_SPAN else -1
     best = max(
         range(len(units)),
-        key=lambda i: (units[i].span[0] <= read < units[i].span[1], units[i].coverage + cosines[i]),
+        key=lambda i: (units[i].span[0] <= sure < units[i].span[1], units[i].coverage + cosines[i]),
         default=None,
     )
     return units[best].span if best is not None else (0, 0)

@@ -166,7 +166,9 @@ def _describe_unread(scanned: Sequence[int], damaged: Sequence[int]) -> str:
     hint = "" if ocr.is_installed() else f"; install OCR with: {describe_install('ocr')}"
     remarks = [f"{_name_pages(scanned)} scanned and could not be read{hint}"] if scanned else []
     if damaged:
-        remarks.append(f"{_name_pages(damaged)} damaged: a font does not say what some signs are, so figures may be wrong")
+        remarks.append(
+            f"{_name_pages(damaged)} damaged: a font does not say what some signs are, so figures may be wrong"
+        )
     return "; ".join(remarks)
 
 
