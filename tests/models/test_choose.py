@@ -9,6 +9,7 @@ from fake_llm import FakeLlm
 
 from suffice import prompts, settings
 from suffice.errors import InputError, ModelUnusable
+from suffice.models import choose
 from suffice.models.base import Model
 from suffice.models.choose import ROLE_GROUPS, check_all_models, check_model, choose_model, list_roles
 from suffice.prompts.base import Prompt
@@ -52,6 +53,18 @@ def test_a_key_alone_chooses_and_the_host_is_announced(key: str, provider: str, 
 def test_keys_are_tried_in_their_order() -> None:
     model, _ = chosen(GOOGLE_API_KEY="g", ANTHROPIC_API_KEY="a")
     assert model.name.startswith("anthropic:")
+
+
+def test_a_key_of_google_without_its_extra_is_not_used_and_a_model_of_google_says_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(choose, "find_spec", lambda name: None)
+    model, [message] = chosen(GOOGLE_API_KEY="g")
+    assert model.name == "extractive"
+    assert "suffice[google]" in message
+    assert "GOOGLE_API_KEY is not used" in message
+    with pytest.raises(InputError, match=r"suffice\[google\]"):
+        chosen("google:gemini-flash-latest", GOOGLE_API_KEY="g")
 
 
 def test_a_base_url_beats_a_key_and_uses_what_is_loaded() -> None:

@@ -5,11 +5,12 @@ No prompt is sent from here. A server on this machine is asked which models it h
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
 from suffice import plugins
-from suffice.errors import InputError, ModelUnusable
+from suffice.errors import InputError, ModelUnusable, describe_install
 from suffice.models import prices, servers
 from suffice.models.base import Model, is_language_model
 from suffice.models.keep_alive import KeepAliveModel, parse_keep_alive
@@ -125,9 +126,11 @@ class _ModelChooser:
             return self._parse_model("openai")
         for provider in ("openai", "anthropic", "google"):
             if provider in models.keys:
-                if not self.config.offline or is_local(resolve_base_url(provider, models)):
+                if self.config.offline and not is_local(resolve_base_url(provider, models)):
+                    reason = "SUFFICE_OFFLINE is set"
+                elif not (reason := _describe_missing_client(provider)):
                     return self._parse_model(provider)
-                self.notify(f"SUFFICE_OFFLINE is set, so the key in {KEY_VARIABLES[provider][0]} is not used.")
+                self.notify(f"{reason}, so the key in {KEY_VARIABLES[provider][0]} is not used.")
         url = resolve_base_url("ollama", models)
         if is_local(url) and servers.is_listening(url):
             server_models = servers.fetch_models(url)
@@ -173,6 +176,8 @@ class _ModelChooser:
                 f"SUFFICE_OFFLINE is set and {provider}:{model or '…'} at {url} is not on this machine; "
                 "unset it, or use a model server on loopback or --model extractive"
             )
+        if missing := _describe_missing_client(provider):
+            raise InputError(missing)
         if url == DEFAULT_URLS[provider] and provider in DEFAULT_MODELS and key is None:
             raise InputError(
                 f"{provider}:{model or DEFAULT_MODELS[provider]} needs a key; set {KEY_VARIABLES[provider][0]}"
@@ -248,6 +253,12 @@ class _ModelChooser:
         if endpoint.url != DEFAULT_URLS[endpoint.provider]:
             return None
         return prices.find_catalog_price(endpoint.provider, endpoint.model)
+
+
+def _describe_missing_client(provider: str) -> str:
+    """Return what a provider's models need that is not installed; nothing if all is there."""
+    is_missing = provider == "google" and find_spec("google.genai") is None
+    return f"Models of Google need {describe_install('google')}" if is_missing else ""
 
 
 def _detect_vision(provider: str, model: str, url: str, server_models: servers.ServerModels | None) -> bool | None:
