@@ -162,7 +162,8 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
         cited = [*(cited if role == "joined" else ()), quote.passage]
 
     def find_missing(passages: Sequence[Passage]) -> MissingFigure | None:
-        texts = [f"{PurePath(one.place.path).stem}\n{one.title}\n{one.text}" for one in passages]
+        files = [PurePath(one.place.path).stem.replace("-", " ") for one in passages]
+        texts = [f"{file}\n{one.title}\n{one.text}" for file, one in zip(files, passages, strict=True)]
         near = quote.text if quote else ""
         return find_missing_figure(words, texts, near, may_compute=role == "joined", may_count=role in _TRUE_ROLES)
 
