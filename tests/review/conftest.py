@@ -44,13 +44,23 @@ class Case:
         bounds=Bounds(),
         verify_claims=None,
         clock=None,
+        found=(),
         model_class=ScriptedModel,
     ):
         self.model = model_class({"evaluate": list(evaluations), "revise": list(revisions)})
         options = {} if clock is None else {"clock": clock}
         self.run = RunState("Who built the bridge?", self.model, TrajectoryMemory, run_id="r", bounds=bounds, **options)
         self.run.evidence.add(make_passage("p1", "The bridge was built by Halloran Works in 1887.", "Bridge"))
-        self.review = ReviewLoop(self.run, verify_claims or accept, rules or ReviewRules())
+        self.review = ReviewLoop(self.run, self.find_more, verify_claims or accept, rules or ReviewRules())
+
+        self.found = found
+        self.wanted = []
+
+    async def find_more(self, wanted, intent):
+        self.wanted += wanted
+        for passage in self.found:
+            self.run.evidence.add(passage)
+        return bool(self.found)
 
     def play(self, written=FIRST):
         async def collect():

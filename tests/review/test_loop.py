@@ -16,7 +16,7 @@ from suffice.errors import ModelError
 from suffice.prompts.judging import EvaluationIssue
 from suffice.prompts.writing import SynthesisResponse
 from suffice.settings import ReviewRules
-from suffice.testing import ScriptedModel
+from suffice.testing import ScriptedModel, make_passage
 from suffice.text.parts import parse_parts
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds
@@ -52,6 +52,18 @@ def test_a_weak_answer_is_revised_until_it_passes():
     assert case.review.best.draft.findings == FIRST.draft.findings, "a revision without findings keeps the earlier ones"
     assert (case.result.ending, case.result.kept, case.result.composite) == ("passed", 2, 8.5)
     assert case.model.prompts[1].issues[0] == "depth, “Builders”: say when"
+
+
+def test_what_a_reviewer_misses_is_searched_for_and_shown_to_the_reviser():
+    found = [make_passage("p2", "The rivets of the bridge were made in Leeds.", "Rivets")]
+    named = (
+        EvaluationIssue("completeness", "", "where the rivets were made"),
+        EvaluationIssue("structure", "", "too long"),
+    )
+    case = Case([scored(6, *named), scored(9)], [version(2)], found=found)
+    case.play()
+    assert case.wanted == ["where the rivets were made"], "an issue of the text is no question to the sources"
+    assert found[0].text in [note.text for note in case.model.prompts[1].notes]
 
 
 def test_a_long_text_is_cut_to_fit_the_judges_context():

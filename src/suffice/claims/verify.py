@@ -32,7 +32,7 @@ from suffice.text.sentences import Offsets, quotable_spans
 from suffice.types import Hits, Passage, Query, Reason, Round
 
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
-MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
+MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified, or issues each time it is reviewed.
 _MAX_DISAGREEING = 3  # Passages that are read for disagreement with a quotation.
 _MIN_OTHER_ANSWER = 0.5  # Probability from which on a quotation that answers the question differently disagrees.
 _MIN_SHARED = 0.6  # Share of a quoted sentence's content words that a passage must have to be read for disagreement.
@@ -99,9 +99,9 @@ class ClaimVerifier:
 
     async def _verify(self, draft: Draft) -> Checked:
         verdicts = await self._judge(draft.written, draft)
-        if await self._search_unsupported(verdicts.values()):
-            lacking = [one for one, verdict in verdicts.items() if _lacks_support(verdict)]
-            verdicts |= await self._judge(lacking, draft)
+        lacking = {one: verdict.plain_text for one, verdict in verdicts.items() if _lacks_support(verdict)}
+        if await self.find_more(lacking.values(), "support for a claim"):
+            verdicts |= await self._judge(list(lacking), draft)
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [one for one in verdicts.values() if not _is_acceptable(one) and one.uncited_support is None]
         if doubtful and self.mend is not None and not self._is_offline:
@@ -211,15 +211,14 @@ class ClaimVerifier:
         statement = Statement(" ".join(finding.text.text.split()), tuple(handles), "stated")
         return ClaimVerdict(statement, "supported", tuple(quotes), tuple(against))
 
-    # -- searching for support -----------------------------------------------------------------------------------------
+    # -- searching for more --------------------------------------------------------------------------------------------
 
-    async def _search_unsupported(self, verdicts: Iterable[ClaimVerdict]) -> bool:
-        """Search for the unsupported claims, each once, and return whether that found new evidence."""
+    async def find_more(self, wanted: Iterable[str], intent: str) -> bool:
+        """Search for what is wanted, each once, and return whether that found new evidence."""
         if self.run.has_read_all:
             return False
-        unsupported = [verdict.plain_text for verdict in verdicts if _lacks_support(verdict)]
-        new = [claim for claim in dict.fromkeys(unsupported) if claim not in self._searched][:MAX_CLAIM_QUERIES]
-        queries = self.run.filter_new_queries([Query(claim, "support for a claim") for claim in new])
+        new = [text for text in dict.fromkeys(wanted) if text not in self._searched][:MAX_CLAIM_QUERIES]
+        queries = self.run.filter_new_queries([Query(text, intent) for text in new])
         if not queries or self._is_offline or self.run.is_degraded or self.run.budget.seconds_left == 0:
             return False
         self._searched.update(new)

@@ -260,7 +260,7 @@ class _Stages:
             judge_draft=self._judge_draft if has_model else None,
             mend=self._mend if has_model else None,
         )
-        self.review = ReviewLoop(run, self.verifier, config.review)
+        self.review = ReviewLoop(run, self.verifier.find_more, self.verifier, config.review)
         context = SkillContext(run, self.search, checker, self.verifier, config.skills.workspace, queries)
         self.skills = SkillRunner(config.skills, context)
         run.extra_instruction = self.skills.instruction
@@ -468,9 +468,8 @@ def resolve_run_limits(config: RunConfig, tier: str, *, is_strong: bool) -> RunL
     is_broad = config.breadth != "narrow"
     if not is_broad and not (is_strong and config.preset.adapts):
         return limits
-    own = (
-        config.bounds
-    )  # Only the user limits how much of a broad question is read, and how much a strong model is shown.
+    # Only the user limits how much of a broad question is read, and how much a strong model is shown.
+    own = config.bounds
     bounds = replace(limits.bounds, sources=own.sources)
     if is_broad and config.scope is not None:
         bounds = replace(bounds, rounds=own.rounds, queries=own.queries)

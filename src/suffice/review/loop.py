@@ -1,4 +1,5 @@
-"""The review loop: evaluate, revise, verify the claims again, and evaluate again; the best version is reported.
+"""The review loop: evaluate, search for what is missing, revise, verify the claims again, and evaluate again; the best
+version is reported.
 
 A revision is reported only if it was evaluated and passed the claim check. The review has one of these endings:
 
@@ -14,7 +15,7 @@ The loop follows one of the source systems; see docs/sources.md.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
@@ -35,19 +36,24 @@ from suffice.types import Note, Reason, Review, ReviewRound
 
 T = TypeVar("T")
 VerifyClaims = Callable[[Draft], Awaitable[Checked]]
+FindMore = Callable[[Iterable[str], str], Awaitable[bool]]
 
 PANEL_READERS = ("practitioner", "critic", "newcomer")
 _TOKEN_MARGIN = 200  # Tokens for the description of the reader and a reminder.
+_SEARCHED_FOR = ("completeness", "depth", "specificity")  # Issues of these dimensions say what is missing.
 _REMINDER = "Your last evaluation could not be read. Give all six scores as numbers from 0 to 10."
 
 
 class ReviewLoop:
     """The review of one run. ``best`` is the version to report, also while the review is running."""
 
-    def __init__(self, run: RunState, verify_claims: VerifyClaims, rules: ReviewRules | None) -> None:
+    def __init__(
+        self, run: RunState, find_more: FindMore, verify_claims: VerifyClaims, rules: ReviewRules | None
+    ) -> None:
         """Prepare a review; without rules nothing is reviewed."""
         self.best: Checked | None = None
         self._run = run
+        self._find_more = find_more
         self._verify_claims = verify_claims
         self._rules = rules
         self._rounds: list[ReviewRound] = []
@@ -173,6 +179,8 @@ class ReviewLoop:
 
     async def _revise(self, text: Checked, issues: tuple[str, ...]) -> Checked:
         """Return the next version with its claims verified; empty if there is none."""
+        missing = (issue.problem for issue in self._named if issue.dimension in _SEARCHED_FOR and issue.problem)
+        await self._find_more(missing, "missing, by the review")
         revision = await revise_draft(self._run, text.draft, issues, self._named)
         checked = Checked() if revision is None else await self._verify_claims(revision)
         shown = {verdict.plain_text for verdict in (*checked.verdicts, *checked.removed)}
