@@ -170,6 +170,17 @@ def test_a_sheet_is_a_table_with_its_latest_rows_first() -> None:
     assert text.index("| Q2 2024 | 31 % | [1] |") < text.index("| Q1 2023 | 10 % | [1] |")
 
 
+def test_a_row_of_a_table_in_a_text_names_its_columns_and_the_table_is_shown_once() -> None:
+    text = "Solar power by mill.\n\n| mill | share |\n|---|--:|\n| North | 31 % |\n| South | 22 % |\n| East | 9 % |"
+    passages = [make_passage(text, "mills.md", title="Mills")]
+    found = sort_by_aspect(QUESTION, find_findings(QUESTION, [passages], {}, embed_static))
+    report = render(write_survey(QUESTION, found, passages))
+    assert "- Mills: mill: East; share: 9 % [1]" in report
+    assert "| mill | share |  |" in report
+    assert report.count("South") == 1, "a record that the table shows is not listed again"
+    assert "| --" not in report.replace("| --- | --- | --- |", "")
+
+
 def test_the_report_has_sections_and_says_what_is_missing() -> None:
     question = "How can Kolbe Mills use solar power to improve grain quality and worker safety?"
     texts = [
@@ -275,6 +286,7 @@ def test_nothing_is_written_without_findings() -> None:
         ("Give an overview of water rights", ["water rights"]),
         ("What do our contracts say about notice periods?", ["notice periods"]),
         ("What is moss?", []),
+        ("What do the plans of Corvid Mail offer and how do they differ?", []),
     ],
 )
 def test_the_parts_of_a_question(question: str, parts: list[str]) -> None:

@@ -23,7 +23,7 @@ from suffice.text.entities import content_stems, extract_names, stem_words, stri
 from suffice.text.quotations import name_file
 from suffice.text.sentences import ends_sentence, split_sentences
 from suffice.text.tokens import jaccard
-from suffice.types import ROW_KINDS, Embed, ExcerptFormat, Passage
+from suffice.types import Embed, ExcerptFormat, Passage
 
 SENTENCES_PER_FILE = 4
 _PASSAGES_PER_SENTENCE = 5
@@ -140,8 +140,8 @@ def _list_units(passage: Passage) -> list[_Unit]:
         heading = block.units[0] if block.is_heading else heading
         if block.is_heading or block.format == "code":
             continue
-        if passage.kind in ROW_KINDS:
-            units += [_make_unit(passage, span, span[0], "table") for span in block.units]
+        if block.format == "table":
+            units += [_make_unit(passage, span, span[0], "table", block.head) for span in block.units]
             continue
         before: Offsets | None = None
         for start, end in block.units:
@@ -273,10 +273,10 @@ def list_parts(question: str, limit: int = 4) -> list[str]:
     run: list[str] = []
     for token in [*_TOKEN.findall(strip_instruction(question)), "."]:
         stems = content_stems(token)
-        if stems and token.lower() not in _TASK_WORDS:
+        if stems and not stems <= names and token.lower() not in _TASK_WORDS:
             run.append(token)
             continue
-        if len(run) > 1 and not content_stems(" ".join(run)) <= names:
+        if len(run) > 1:
             parts.append(" ".join(run[-4:]))
         run = []
     return list(dict.fromkeys(parts))[:limit]

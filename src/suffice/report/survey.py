@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from suffice.answers import Draft, Finding, FindingList, Part, Quotation, SectionHeading, Verbatim
 from suffice.report.findings import OTHER_ASPECT, list_parts, read_period
+from suffice.text.blocks import split_blocks
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.markdown import escape_markdown
 from suffice.text.quotations import read_cells, render_in_line
@@ -32,11 +33,17 @@ def write_survey(
     if not kept:
         return Draft((), "quoted", sufficiency="no")
     top = _choose_top(kept)
-    rest = [finding for finding in kept if finding not in top]
     parts: list[Part] = [SectionHeading(FIRST_HEADING), FindingList(tuple(top))]
     aspects = sorted(dict.fromkeys(finding.aspect for finding in kept), key=lambda aspect: aspect == OTHER_ASPECT)
-    # Each table once, with the first finding of its sheet.
+    # Each table once, with the first finding of it; records that it shows whole are not listed again.
     tables = {table: finding for finding in reversed(kept) if (table := _make_table(finding, passages))}
+    shown = {
+        one.text
+        for table in tables
+        for one in table.items
+        if isinstance(one.text, Quotation) and len(table.columns) == len(read_cells(one.text))
+    }
+    rest = [finding for finding in kept if finding not in top and finding.text not in shown]
     for aspect in aspects:
         own = tuple(finding for finding in rest if finding.aspect == aspect)
         below = [
@@ -98,18 +105,10 @@ def _is_named(part: str, passages: Sequence[Passage]) -> bool:
 
 
 def _make_table(finding: Finding, passages: Sequence[Passage]) -> FindingList | None:
-    """Return the latest records of a finding's sheet in its short columns; ``None`` if there are not several with figures."""
-    if not isinstance(finding.text, Quotation) or finding.text.passage.place.section is None:
+    """Return the latest records of a finding's table in its short columns; ``None`` if there are not several with figures."""
+    if not isinstance(finding.text, Quotation) or finding.text.format != "table":
         return None
-    own, columns = finding.text.passage, list(read_cells(finding.text))
-    sheet = (own.place.section or "").rpartition(" row ")[0]
-    if finding.text.format != "table" or not sheet:
-        return None
-    records = [
-        Quotation(passage, ((0, len(passage.text)),), "table")
-        for passage in passages
-        if passage.place.path == own.place.path and (passage.place.section or "").startswith(f"{sheet} row ")
-    ]
+    columns, records = list(read_cells(finding.text)), _list_records(finding.text, passages)
     rows = [cells for cells in map(read_cells, records) if list(cells) == columns]
     short = [name for name in columns if sum(len(row[name]) <= _MAX_CELL_CHARS for row in rows) > 0.7 * len(rows)]
     short = short[:_MAX_COLUMNS]
@@ -125,3 +124,17 @@ def _make_table(finding: Finding, passages: Sequence[Passage]) -> FindingList | 
     if not has_figures:
         return None
     return FindingList(tuple(map(Finding, kept[:_MAX_ROWS])), tuple(short))
+
+
+def _list_records(quotation: Quotation, passages: Sequence[Passage]) -> list[Quotation]:
+    """Return the records of the sheet, or the rows of the table in a text, of which one is quoted."""
+    own, head = quotation.passage, quotation.spans[0]
+    for block in split_blocks(own.text, own.kind):
+        if block.head == head:
+            return [Quotation(own, (head, row), "table") for row in block.units]
+    sheet = (own.place.section or "").rpartition(" row ")[0]
+    return [
+        Quotation(passage, ((0, len(passage.text)),), "table")
+        for passage in passages
+        if sheet and passage.place.path == own.place.path and (passage.place.section or "").startswith(f"{sheet} row ")
+    ]

@@ -18,7 +18,7 @@ from suffice.models.reader import find_reader
 from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, escape_cell, make_answer
 from suffice.skills.sentences import QuotedSentence, list_sentences
 from suffice.text.entities import stem_words
-from suffice.text.markdown import strip_markdown
+from suffice.text.markdown import split_row, strip_markdown
 from suffice.types import Embed, Query
 
 MAX_ALTERNATIVES = 6
@@ -122,7 +122,7 @@ class CompareSkill(SkillCode):
 
 def _describe_table(table: DraftTable) -> dict[str, Any]:
     """Return the table that a model wrote, whose claims were checked, as the metadata hold it."""
-    rows = [[strip_markdown(cell).strip() for cell in row.text.strip(" |").split("|")] for row in table.rows]
+    rows = [[strip_markdown(cell).strip() for cell in split_row(row.text)] for row in table.rows]
     criteria = [strip_markdown(cell).strip() for cell in table.header[1:]]
     cells = {f"{row[0]} / {name}": cell for row in rows for name, cell in zip(criteria, row[1:], strict=False)}
     return {"alternatives": [row[0] for row in rows], "criteria": criteria, "cells": cells}

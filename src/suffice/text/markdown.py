@@ -381,6 +381,12 @@ def _escape(text: str, start: int, end: int) -> str:
     return "".join([*pieces, text[start:end]])
 
 
+def split_row(line: str) -> list[str]:
+    """Return the cells of a row of a Markdown table."""
+    row = line.strip().removeprefix("|").removesuffix("|").replace("\\|", "\0")
+    return [cell.strip().replace("\0", "|") for cell in row.split("|")]
+
+
 def escape_line(line: str) -> str:
     r"""Return a whole line as Markdown that shows it as it is: unchanged if possible, else escaped.
 

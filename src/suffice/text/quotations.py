@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from suffice.answers import Offsets, Quotation
 from suffice.text.blocks import split_blocks
-from suffice.text.markdown import escape_line
+from suffice.text.markdown import escape_line, split_row
 from suffice.text.plain import fold_spaces, to_one_line
 from suffice.text.quoting import BOLD, quote_block, quote_markdown
 from suffice.types import Excerpt, ExcerptFormat
@@ -65,7 +65,10 @@ def name_file(name: str) -> str:
 
 
 def read_cells(quotation: Quotation) -> dict[str, str]:
-    """Return the cells of a record by the names of their columns, as the readers of tables write them."""
+    """Return the cells of a record by the names of their columns: of a table's row below its head, or as readers write them."""
+    *head, row = (quotation.passage.text[start:end].split("\n")[0] for start, end in quotation.spans)
+    if row.startswith("|"):
+        return dict(zip(split_row(head[0]), split_row(row), strict=False)) if head else {"": "; ".join(split_row(row))}
     cells: dict[str, str] = {}
     for line in re.split(r"\n| · ", quotation.text):
         name, colon, value = line.partition(": ")

@@ -209,6 +209,14 @@ def test_a_row_of_a_long_table_comes_with_its_header() -> None:
     assert len(quotation.text) < 800
 
 
+def test_a_short_table_is_quoted_with_its_header() -> None:
+    table = "| name | price |\n|---|--:|\n| teal | 7 euros |\n| ochre | 9 euros |"
+    (quotation,) = ask(
+        "What is the price of teal?", passage(f"Paint is sold by weight.\n\n{table}", "Paint")
+    ).quotations
+    assert table in quotation.text
+
+
 def test_code_comes_whole_with_the_sentence_above_it() -> None:
     code = "    harvester init\n    harvester run --fast"
     page = passage(f"{LONG * 8}\n\nStart the harvester so:\n\n{code}\n\n{LONG * 8}", "Farm")

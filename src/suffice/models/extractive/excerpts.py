@@ -45,9 +45,10 @@ def quote_around(
 
 
 def _split_block(block: TextBlock, room: int) -> list[_Piece]:
-    """Return the parts of a block that are not torn: sentences, items, rows; code as a whole if it fits."""
+    """Return the parts of a block that are not torn: sentences, items, rows and their header; code as a whole if it fits."""
     is_whole = block.format == "code" and block.end - block.start <= room
-    return [(span, block) for span in ([(block.start, block.end)] if is_whole else block.units)]
+    units = ([block.head] if block.head else []) + list(block.units)
+    return [(span, block) for span in ([(block.start, block.end)] if is_whole else units)]
 
 
 def _introduce(block: TextBlock, start: int) -> list[_Piece]:

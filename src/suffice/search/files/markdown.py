@@ -11,8 +11,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suffice.search.files import rst
-from suffice.search.files.prose import Heading, Prose, Table, split_row, to_lead_in
+from suffice.search.files.prose import Heading, Prose, Table, to_lead_in
 from suffice.text.chunks import split_lines
+from suffice.text.markdown import split_row
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

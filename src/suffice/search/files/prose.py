@@ -21,6 +21,7 @@ from suffice.search.files.chunk import (
     to_document_chunk,
 )
 from suffice.text.chunks import Chunk, Structure, chunk_lines
+from suffice.text.markdown import split_row
 
 _WORDS = re.compile(r"[\w ,.'’()-]*\w\)?")
 _NO_LINE_TEXT = re.compile("[\r\n\ud800-\udfff]")
@@ -233,12 +234,6 @@ def _label_rows(chunk: Chunk, table: Table) -> Iterable[str]:
     """Yield the lines of a chunk that has rows of a table without their header."""
     for number, line in enumerate(chunk.text.split("\n"), start=chunk.first):
         yield f"- {format_record(table.header, split_row(line))}" if number <= table.last else line
-
-
-def split_row(line: str) -> list[str]:
-    """Return the cells of a row of a Markdown table."""
-    row = line.strip().removeprefix("|").removesuffix("|").replace("\\|", "\0")
-    return [cell.strip().replace("\0", "|") for cell in row.split("|")]
 
 
 def format_row(cells: Iterable[str]) -> str:
