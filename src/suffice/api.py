@@ -233,7 +233,9 @@ async def prepare_run(
             f"The price of {model.name} is unknown, so --max-cost cannot be enforced; add the price to a file and set "
             "SUFFICE_PRICES=FILE"
         )
-    recalled = await asyncio.to_thread(_recall_findings, task, options, config, embed, notify)
+    searched = _describe_scope(scope)
+    folders = () if options.scope.uses_web else findings.list_folders(searched)
+    recalled = await asyncio.to_thread(_recall_findings, task, folders, options, config, embed, notify)
     if prior_run is not None:  # Its findings are already part of this run.
         recalled = [finding for finding in recalled if finding.run != prior_run.run]
     if images and supports_vision(model) is False:
@@ -279,7 +281,7 @@ async def prepare_run(
             "strategy": options.strategy,
             "tier": options.tier or "standard",
             "interventions": list(interventions),
-            "searched": _describe_scope(scope),
+            "searched": searched,
             "recalled": [finding.title for finding in recalled],
             "prompts": {name: load_template(name).version for name in list_own_templates()},
             "skills": [*skills.to_metadata(), *_describe_vision(images)],
@@ -426,14 +428,19 @@ def _inherit_search_scope(folder: Path, options: RunOptions) -> RunOptions:
 
 
 def _recall_findings(
-    task: str, options: RunOptions, config: settings.Settings, embed: Embed | None, notify: Notify
+    task: str,
+    folders: Sequence[str],
+    options: RunOptions,
+    config: settings.Settings,
+    embed: Embed | None,
+    notify: Notify,
 ) -> list[StoredFinding]:
-    """Return earlier findings to search for again. A web search gets only those that came from the web."""
+    """Return earlier findings to search for again, of the web or of these folders."""
     if not (options.keep and config.recall and config.keep_runs):
         return []
     store = FindingStore(config.data_dir / findings.DATABASE_NAME)
     try:
-        return store.find_similar(task, embed, public_only=options.scope.uses_web)
+        return store.find_similar(task, folders, embed)
     except InputError as error:  # The run goes on without earlier findings.
         notify(str(error))
         return []

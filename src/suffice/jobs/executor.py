@@ -23,7 +23,7 @@ from suffice.jobs.served import ServedCollections
 from suffice.jobs.store import RunStatus, RunStore, StoredEvent, StoredRun
 from suffice.jobs.telemetry import Telemetry
 from suffice.options import RunOptions
-from suffice.storage.findings import build_finding, recall_findings
+from suffice.storage.findings import build_finding, list_folders, recall_findings
 from suffice.storage.report_json import dumps, to_json_safe
 from suffice.storage.runs import RunLogBuilder, build_prior_run
 from suffice.types import Report
@@ -199,7 +199,8 @@ class RunExecutor:
 
         def find() -> RunConfig:
             findings = self.store.load_findings(stored.owner, stored.created, self.served.accepts)
-            recalled = tuple(recall_findings(findings, config.task, config.embed, public_only=options.scope.uses_web))
+            folders = () if options.scope.uses_web else list_folders(config.metadata["searched"])
+            recalled = tuple(recall_findings(findings, config.task, folders, config.embed))
             if config.prior_run is not None:  # Its findings are already part of this run.
                 recalled = tuple(finding for finding in recalled if finding.run != config.prior_run.run)
             workspace = replace(config.skills.workspace, findings=tuple(findings))

@@ -1,8 +1,8 @@
 """Findings of earlier runs: stored when a run passed, looked up again for later questions.
 
 A finding is stored only for a run that passed: answered, every claim supported, and the review passed if there was one. Text
-that looks like a prompt injection is not stored. A finding is not evidence: a later run turns it into a query and cites only
-what that query finds again.
+that looks like a prompt injection is not stored. A finding is not evidence: a later run over the same documents turns it into a
+query and cites only what that query finds again. So no sentence of other documents gets into a report.
 
     rank = 0.7 · similarity + 0.3 · quality
     similarity = cosine of task and finding, or the nearest of its facts: by embeddings, or by word stems without an embedder
@@ -15,10 +15,12 @@ import json
 import math
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from os.path import join, normpath
 from pathlib import Path
+from typing import Any
 
 from suffice.errors import InputError
 from suffice.screening.filter import remove_injected_lines
@@ -35,6 +37,7 @@ _MIN_SIMILARITY = 0.35  # A finding less similar to the question than this is ab
 _WEB_SOURCE = re.compile(r"\(https?://[^()\s]+\)\Z")
 _SCHEMA = """CREATE TABLE IF NOT EXISTS findings (id INTEGER PRIMARY KEY, run TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP,
             task TEXT UNIQUE, title TEXT, narrative TEXT, facts TEXT, score REAL)"""
+_ADD_FOLDERS = "ALTER TABLE findings ADD COLUMN folders TEXT DEFAULT '[]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class StoredFinding:
-    """What one run found out. ``score`` is the review's, if there was a review."""
+    """What one run found out. ``score`` is the review's, if there was a review; ``folders`` are the documents it searched."""
 
     id: int
     run: str
@@ -56,6 +59,7 @@ class StoredFinding:
     narrative: str
     facts: tuple[StoredFact, ...]
     score: float | None
+    folders: tuple[str, ...] = ()
 
     @property
     def quality(self) -> float:
@@ -68,6 +72,12 @@ class StoredFinding:
         """Whether all its facts come from the web, so that sending them to a web search reveals no private document."""
         sources = [source for fact in self.facts for source in fact.sources]
         return bool(sources) and all(_WEB_SOURCE.search(source) for source in sources)
+
+    def is_from(self, folders: Sequence[str]) -> bool:
+        """Whether all documents that it comes from are among these."""
+        return bool(self.folders) and all(
+            any(Path(own).is_relative_to(folder) for folder in folders) for own in self.folders
+        )
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -88,17 +98,19 @@ class FindingStore:
         if finding is None:
             return False
         facts = json.dumps([[fact.text, fact.sources] for fact in finding.facts], ensure_ascii=False)
-        values = (finding.run, finding.task, finding.title, finding.narrative, facts, finding.score)
+        folders = json.dumps(finding.folders, ensure_ascii=False)
+        values = (finding.run, finding.task, finding.title, finding.narrative, facts, finding.score, folders)
         with self._connect() as database, database:
             database.execute(
-                "INSERT OR REPLACE INTO findings (run, task, title, narrative, facts, score) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO findings (run, task, title, narrative, facts, score, folders) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 values,
             )
         return True
 
-    def find_similar(self, task: str, embed: Embed | None = None, *, public_only: bool = False) -> list[StoredFinding]:
-        """Return the best earlier findings for a task; ``public_only`` leaves out what came from private documents."""
-        return recall_findings(self._load_all(), task, embed, public_only=public_only)
+    def find_similar(self, task: str, folders: Sequence[str], embed: Embed | None = None) -> list[StoredFinding]:
+        """Return the best earlier findings for a task, of the web or of these documents."""
+        return recall_findings(self._load_all(), task, folders, embed)
 
     def search(self, text: str) -> list[StoredFinding]:
         """Return the findings that share a word with the text, most alike first; all findings for an empty text."""
@@ -122,11 +134,11 @@ class FindingStore:
             return []
         with self._connect() as database:
             rows = database.execute(
-                "SELECT id, run, task, title, narrative, facts, score FROM findings ORDER BY id"
+                "SELECT id, run, task, title, narrative, facts, score, folders FROM findings ORDER BY id"
             ).fetchall()
         return [
-            StoredFinding(id, run, task, title, narrative, _parse_facts(facts), score)
-            for id, run, task, title, narrative, facts, score in rows
+            StoredFinding(id, run, task, title, narrative, _parse_facts(facts), score, tuple(json.loads(folders)))
+            for id, run, task, title, narrative, facts, score, folders in rows
         ]
 
     @contextmanager
@@ -136,6 +148,8 @@ class FindingStore:
             with closing(sqlite3.connect(self._path, timeout=10)) as database:
                 self._path.chmod(0o600)
                 database.execute(_SCHEMA)
+                with suppress(sqlite3.OperationalError):  # It has the column unless an earlier version made it.
+                    database.execute(_ADD_FOLDERS)
                 yield database
         except (OSError, sqlite3.Error) as error:
             raise InputError(
@@ -148,12 +162,9 @@ def rank_findings(
     task: str,
     embed: Embed | None = None,
     limit: int = MAX_RESULTS,
-    *,
-    public_only: bool = False,
 ) -> list[StoredFinding]:
-    """Return the best findings for a task; ``public_only`` leaves out what came from private documents."""
-    allowed = [finding for finding in findings if finding.is_public or not public_only]
-    by_words = [(max(_stem_similarity(task, text) for text in finding.texts), finding) for finding in allowed]
+    """Return the best findings for a task."""
+    by_words = [(max(_stem_similarity(task, text) for text in finding.texts), finding) for finding in findings]
     candidates = sorted((pair for pair in by_words if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]
     if embed is not None and candidates:
         vectors = embed([task, *(text for _, finding in candidates for text in finding.texts)])
@@ -167,11 +178,20 @@ def rank_findings(
 
 
 def recall_findings(
-    findings: Sequence[StoredFinding], task: str, embed: Embed | None = None, *, public_only: bool = False
+    findings: Sequence[StoredFinding], task: str, folders: Sequence[str], embed: Embed | None = None
 ) -> list[StoredFinding]:
-    """Return the findings with a fact that is near to a task, best first: a run looks these facts up again."""
-    ranked = rank_findings(findings, task, embed, public_only=public_only)
-    return [finding for finding in ranked if find_near_fact(finding, task) is not None]
+    """Return the findings with a fact that is near to a task, best first: a run looks these facts up again.
+
+    They come from the web or from the documents in ``folders``, which are none for a run that asks web services: what it asks
+    is no private sentence.
+    """
+    own = [finding for finding in findings if finding.is_public or finding.is_from(folders)]
+    return [finding for finding in rank_findings(own, task, embed) if find_near_fact(finding, task) is not None]
+
+
+def list_folders(searched: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the full paths of the documents that a run searched, from its metadata; for another search where it was asked."""
+    return tuple(normpath(join(searched.get("from", ""), path)) for path in searched.get("docs") or [""])
 
 
 def find_near_fact(finding: StoredFinding, task: str) -> StoredFact | None:
@@ -205,6 +225,7 @@ def build_finding(report: Report) -> StoredFinding | None:
         narrative=_strip_citations(report.summary),
         facts=facts,
         score=review.get("composite"),
+        folders=list_folders(report.metadata.get("searched") or {}),
     )
     if any(remove_injected_lines(text).removed for text in (finding.task, finding.narrative, *finding.texts)):
         return None
