@@ -37,7 +37,7 @@ ROLE_GROUPS = {
     "notes": ("extract", "curate", "compress", "notes"),
     "judge": (
         *("judge", "judge_neutral", "novelty", "trial_answer"),
-        *("evaluate", "check_draft", "grade", "grade_paper"),
+        *("evaluate", "check_draft", "grade"),
     ),
     "writer": ("draft", "answer", "self_test", "mend", "revise", "rewrite", "compute"),
 }
