@@ -10,7 +10,7 @@ import pytest
 
 from suffice import InputError, Report, research
 from suffice.claims.dates import find_date
-from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement
+from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement, Evaluation
 from suffice.prompts.planning import PlanResponse, ReflectionResponse
 from suffice.prompts.writing import SynthesisResponse
 from suffice.report.html import render_html
@@ -367,6 +367,20 @@ def test_user_skill_reaches_the_writer_and_rewrites(tmp_path: Path) -> None:
     assert "Write as for verse." not in draft.render()
     assert "Karl von Frisch decoded the waggle dance in 1927" in report.final_answer
     assert "cheese" not in report.final_answer
+
+
+def test_planner_and_reviewer_learn_what_the_skill_asks_for(docs: Path) -> None:
+    sentence = "The Langstroth hive costs 200 euros in the shop [1]."
+    scores = Evaluation(9, 9, 9, 9, 9, 9)
+    model = script(draft=SynthesisResponse(sentence, sentence), evaluate=scores)
+    ask("/compare Langstroth hive vs Warre hive by price", docs, model=model)
+    rendered = {prompt.role: prompt.render() for prompt in model.prompts}
+    assert "a column for each criterion" in rendered["plan"]
+    assert "a column for each criterion" in rendered["evaluate"]
+    model = script(draft=SynthesisResponse(sentence, sentence), evaluate=scores)
+    ask("What does the Langstroth hive cost?", docs, model=model)
+    rendered = {prompt.role: prompt.render() for prompt in model.prompts}
+    assert "instruction" not in rendered["plan"], "without a skill nothing is said of one"
 
 
 def test_report_says_which_skills_were_active_and_why(docs: Path) -> None:

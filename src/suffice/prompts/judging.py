@@ -116,6 +116,8 @@ class Evaluate(Prompt[Evaluation]):
     reminder: str = ""
     """What was wrong with the last evaluation if it was unusable."""
     today: str = ""
+    instruction: str = ""
+    """What the skills of the run tell the writer."""
 
 
 StatementRole = Literal["stated", "joined", "conclusion", "advice", "absence", "label", "not_supported", "contradicted"]
