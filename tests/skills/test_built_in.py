@@ -326,6 +326,17 @@ def test_email_and_panel_and_cite(docs: Path) -> None:
     assert "Frisch" in report.summary
 
 
+def test_a_strong_model_writes_the_whole_mail(docs: Path) -> None:
+    lines = ("**Subject:** The dance is decoded", "Dear Ms Lind,", "Karl von Frisch decoded it in 1927 [1].", "Yours\n\nAda")
+    mail = "\n\n".join(lines)
+    model = script(draft=SynthesisResponse(mail, mail))
+    report = ask("/email Who decoded the waggle dance of bees?", docs, model=model, review=False)
+    assert report.final_answer.startswith("**Subject:** The dance is decoded\n\nDear Ms Lind,\n\nKarl von Frisch")
+    assert "Hello" not in report.final_answer
+    assert "Kind regards" not in report.final_answer
+    assert report.summary == "Karl von Frisch decoded it in 1927 [1]."
+
+
 def test_inference_is_marked() -> None:
     marks = [mark_inference(build_statement(text)).mark for text in ("Bees dance [1].", "So they talk.", "Cost:")]
     assert marks == ["", "*(inference)*", ""]
