@@ -275,6 +275,13 @@ def test_check_asks_a_strong_model_about_all_claims_at_once(docs: Path) -> None:
     assert [prompt.role for prompt in model.prompts].count("check_draft") == 1
 
 
+def test_a_skill_instead_of_the_search_reports_no_empty_rounds(docs: Path) -> None:
+    text = render_markdown(ask("/check Karl von Frisch decoded the waggle dance of bees in 1927.", docs))
+    assert "/check cites 1 source, without rounds of search" in text
+    assert "0 rounds" not in text
+    assert "0 queries" not in text
+
+
 def test_check_says_that_no_source_is_near_to_a_claim(docs: Path) -> None:
     report = ask("/check Penguins sleep on ice.", docs)
     assert report.status == "answered"
@@ -311,6 +318,16 @@ def test_recall_searches_nothing(docs: Path) -> None:
     assert ask("/recall What is a submarine?", None, keep=True).status == "no_evidence"
 
 
+def test_recall_keeps_every_source_of_a_fact(docs: Path) -> None:
+    sentence = "Karl von Frisch decoded the waggle dance in 1927, and the Warre hive costs 150 euros [1] [2]."
+    joined = CheckedStatement(1, "joined", "[1]", "Karl von Frisch decoded the waggle dance of bees in 1927.")
+    model = script(draft=SynthesisResponse(sentence, sentence), check_draft=CheckDraftResponse((joined,)))
+    ask("Who decoded the waggle dance, and what does a hive cost?", docs, model=model, review=False, keep=True)
+    report = ask("/recall Who decoded the waggle dance?", None, keep=True)
+    assert {Path(source.location.partition(":")[0]).name for source in report.sources} == {"bees.txt", "hives.txt"}
+    assert report.claims[0].citations == ("[1]", "[2]")
+
+
 def test_recall_needs_stored_runs(docs: Path) -> None:
     with pytest.raises(InputError, match="stores nothing"):
         ask("/recall Who decoded it?", None)
@@ -327,7 +344,12 @@ def test_email_and_panel_and_cite(docs: Path) -> None:
 
 
 def test_a_strong_model_writes_the_whole_mail(docs: Path) -> None:
-    lines = ("**Subject:** The dance is decoded", "Dear Ms Lind,", "Karl von Frisch decoded it in 1927 [1].", "Yours\n\nAda")
+    lines = (
+        "**Subject:** The dance is decoded",
+        "Dear Ms Lind,",
+        "Karl von Frisch decoded it in 1927 [1].",
+        "Yours\n\nAda",
+    )
     mail = "\n\n".join(lines)
     model = script(draft=SynthesisResponse(mail, mail))
     report = ask("/email Who decoded the waggle dance of bees?", docs, model=model, review=False)
