@@ -248,6 +248,16 @@ def test_compare_over_two_folders_with_the_answers_written_before() -> None:
     assert counts["empty rightly"] == 2
 
 
+def test_a_line_above_a_sentence_is_its_heading_and_not_part_of_it(tmp_path: Path) -> None:
+    for name, price, mark in (("Tarvia", 40, "**"), ("Olmen", 55, "")):
+        told = f"{mark}Price{mark}\n{name} costs {price} EUR a month for ten users."
+        (tmp_path / f"{name}.txt").write_text(f"{name}\n\n{told}\n\n{mark}Hosting{mark}\n{name} runs in Dublin.\n")
+    cells = ask("/compare Tarvia vs Olmen by price and hosting", tmp_path).metadata["comparison"]["cells"]
+    assert cells["Tarvia / price"].startswith("Tarvia costs 40 EUR")
+    assert cells["Olmen / price"].startswith("Olmen costs 55 EUR")
+    assert cells["Olmen / hosting"].startswith("Olmen runs in Dublin")
+
+
 def test_compare_needs_two_things(docs: Path) -> None:
     assert parse_comparison("Compare A, B and C in terms of price").alternatives == ("A", "B", "C")
     with pytest.raises(InputError, match="two things"):
