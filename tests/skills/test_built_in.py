@@ -120,6 +120,22 @@ def test_quotations_that_a_skill_adds_are_not_sent_to_the_model(docs: Path) -> N
     assert checked.statements == ("1. The Langstroth hive needs little space in the garden [1].",)
 
 
+def test_sentences_of_mails_and_letters_are_dated_by_the_day_above_them(tmp_path: Path) -> None:
+    header = "From: Anna Lind <anna@example.org>\nSubject: Repair\nDate: Tue, 04 Mar 2025 09:12:00 +0100"
+    told = "The crew closed the bridge this morning. It rains."
+    (tmp_path / "mail.eml").write_text(f"{header}\n\nDear Jo,\n\n{told}\n\nOn 12 May 2025 the bridge opens again.\n")
+    letter = (
+        "Holm Ltd\n12 Quay Street\nTarn, 10 March 2025\n\nDear Ms Lind,\n\nThe new beam of the bridge costs 12,400 EUR."
+    )
+    (tmp_path / "letter.txt").write_text(f"{letter}\n")
+    rows = ask("/timeline bridge", tmp_path).metadata["timeline"]
+    assert [(row["date"], row["text"]) for row in rows] == [
+        ("2025-03-04", "The crew closed the bridge this morning."),
+        ("2025-03-10", "The new beam of the bridge costs 12,400 EUR."),
+        ("2025-05-12", "On 12 May 2025 the bridge opens again."),
+    ]
+
+
 def test_timeline_says_that_the_sources_have_no_dates(tmp_path: Path) -> None:
     (tmp_path / "canal.md").write_text(
         "# Tarn canal\n\nThe Tarn canal was dug by prisoners of war. It has 1024 rings.\n"

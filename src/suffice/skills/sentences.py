@@ -58,6 +58,12 @@ def list_sentences(evidence: Evidence, passages: Iterable[Passage] | None = None
                         yield QuotedSentence(text, passage, evidence.get_handle(passage), heading)
 
 
+def find_head(text: str) -> str:
+    """Return what stands above the first whole sentence: a title, a letterhead, the header of a mail."""
+    spans = (span for block in split_blocks(text) for span in split_sentences(text, block.start, block.end))
+    return text[: next((start for start, end in spans if clean_sentence(text[start:end])), 0)]
+
+
 def split_heading(text: str, width: int) -> tuple[str, str]:
     """Return the lines above a sentence and the sentence. Such a line ends although the next word, with a capital, fits.
 

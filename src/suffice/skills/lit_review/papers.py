@@ -13,10 +13,8 @@ from suffice.search.base import Search
 from suffice.search.files.chunk import Document
 from suffice.search.files.isolated import read_documents
 from suffice.search.files.walk import list_files
-from suffice.skills.sentences import clean_sentence
-from suffice.text.blocks import split_blocks
+from suffice.skills.sentences import find_head
 from suffice.text.entities import content_stems, strip_parenthetical
-from suffice.text.sentences import split_sentences
 from suffice.text.tokens import tokenize
 from suffice.types import Passage, Place, Query
 
@@ -136,7 +134,7 @@ def _make_paper(path: Path, document: Document) -> Paper | None:
     title = _find_title(path, document, whole)
     body, references = _split_references(whole)
     kept = [replace(one, title=title) for one in passages if one.text.strip()[:80] in body] or passages[:1]
-    doi, head = _DOI.search(whole[:6000]), _find_head(whole)
+    doi, head = _DOI.search(whole[:6000]), whole[: max(_HEAD_CHARS, len(find_head(whole)))]
     return Paper(
         key=str(path),
         title=title,
@@ -164,12 +162,6 @@ def _find_title(path: Path, document: Document, text: str) -> str:
         ):
             return " ".join(words)
     return path.stem.replace("_", " ").replace("-", " ")
-
-
-def _find_head(text: str) -> str:
-    """Return what stands above the first whole sentence: title, authors, journal and year."""
-    spans = (span for block in split_blocks(text) for span in split_sentences(text, block.start, block.end))
-    return text[: max(_HEAD_CHARS, next((start for start, end in spans if clean_sentence(text[start:end])), 0))]
 
 
 def _find_authors(head: str, title: str) -> tuple[str, ...]:
