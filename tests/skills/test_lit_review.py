@@ -112,13 +112,11 @@ def test_a_strong_model_reads_all_papers_at_once_and_writes_the_table(papers: Pa
     assert "- dance.txt" in report.final_answer.split("## Not cited")[1], "no paper is passed over in silence"
 
 
-def test_a_small_model_writes_the_synthesis_and_is_checked(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_model_is_not_asked(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUFFICE_WRITER", "sentence")
-    text = "Mites weaken hives of honey bees in winter [3]. Hives are built of gold [3]."
-    report = review(papers, ScriptedModel({"rewrite": [SynthesisResponse(text)]}))
-    synthesis = report.final_answer.split("## Papers")[0]
-    assert "Mites weaken hives" in synthesis
-    assert "gold" not in synthesis
+    model = ScriptedModel({})
+    assert "## What several papers say" in review(papers, model).final_answer
+    assert not model.prompts
 
 
 def test_folder_without_papers_is_refused(tmp_path: Path, papers: Path) -> None:

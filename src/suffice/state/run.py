@@ -141,11 +141,8 @@ class RunState(Prompter):
             limit = MAX_PLAN_QUERIES
             if self.budget.queries_left is not None:  # One of them is the task itself.
                 limit = max(1, min(limit, self.budget.queries_left - 1))
-            prompt = Plan(
-                *(self.task, limit, self.scope_files, self.scope_languages),
-                today=self.today,
-                instruction=self.skill_instruction,
-            )
+            told = (self.scope_files, self.scope_languages, "", self.today, self.skill_instruction)
+            prompt = Plan(self.task, limit, *told)
             if not searches:
                 prompt = replace(prompt, most=0, languages="", reading=_NO_QUERIES)
             plan = await self.try_ask(prompt) or PlanResponse(())

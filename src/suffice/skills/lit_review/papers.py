@@ -13,13 +13,14 @@ from suffice.search.base import Search
 from suffice.search.files.chunk import Document
 from suffice.search.files.isolated import read_documents
 from suffice.search.files.walk import list_files
+from suffice.skills.activate import Workspace
 from suffice.skills.sentences import find_head
 from suffice.text.entities import content_stems, strip_parenthetical
 from suffice.text.tokens import tokenize
 from suffice.types import Passage, Place, Query
 
 MAX_PAPERS = 60
-_SUFFIXES = frozenset(".pdf .txt .md .rst .html .htm .tex .docx .odt .epub .rtf".split())
+PAPER_SUFFIXES = frozenset(".pdf .txt .md .rst .html .htm .tex .docx .odt .epub .rtf".split())
 _MIN_CHARS = 200  # A shorter document is not a paper.
 _MAX_PASSAGES = 60  # Passages read of one paper.
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}]+[^\s\"<>{}.,;)\]]")
@@ -66,14 +67,12 @@ class Paper:
         return f"{first}{others} ({self.year})" if self.year else f"{first}{others}"
 
 
-async def collect_papers(
-    docs: Sequence[str], include: Sequence[str], exclude: Sequence[str], search: Search, topic: str, *, uses_web: bool
-) -> tuple[list[Paper], list[str]]:
+async def collect_papers(space: Workspace, search: Search, topic: str) -> tuple[list[Paper], list[str]]:
     """Return the papers, each once, and what could not be read."""
     papers: dict[str, Paper] = {}
     problems: list[str] = []
-    texts, files = list_paper_files(docs, include, exclude)
-    texts = texts[:MAX_PAPERS]
+    files = list_space_files(space)
+    texts = [path for path in files if path.suffix.lower() in PAPER_SUFFIXES][:MAX_PAPERS]
     for path, document in zip(texts, read_documents(texts), strict=True):
         if not isinstance(document, Document):
             problems.append(str(document))
@@ -82,7 +81,7 @@ async def collect_papers(
     for path in files:
         if path.suffix.lower() == ".bib":
             _merge_bibliography(papers, path, problems)
-    if uses_web:
+    if space.uses_web:
         for passage in await search(Query(topic), 20):
             key = passage.url or passage.id
             known = papers.get(key)
@@ -98,12 +97,10 @@ async def collect_papers(
     return list(papers.values())[:MAX_PAPERS], problems
 
 
-def list_paper_files(
-    docs: Sequence[str], include: Sequence[str], exclude: Sequence[str]
-) -> tuple[list[Path], Sequence[Path]]:
-    """Return the files that can be papers, and all files."""
-    files = list_files([Path(path) for path in docs if path != "-"], include, exclude).files if docs else ()
-    return [path for path in files if path.suffix.lower() in _SUFFIXES], files
+def list_space_files(space: Workspace) -> Sequence[Path]:
+    """Return the files of a run."""
+    docs = [Path(path) for path in space.docs if path != "-"]
+    return list_files(docs, space.include, space.exclude).files if docs else ()
 
 
 def enrich_papers(papers: Sequence[Paper]) -> list[Paper]:

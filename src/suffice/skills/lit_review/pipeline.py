@@ -5,7 +5,6 @@ A strong model searches, reads and writes as in any run, by the instruction of `
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -13,29 +12,21 @@ from suffice.answers import Finding, Quotation, Statement
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.models.embeddings import embed_static
-from suffice.prompts.writing import Rewrite
-from suffice.report.draft import read_response
 from suffice.report.findings import find_findings
 from suffice.skills.hooks import SkillCode, SkillContext, add_section, escape_cell, make_answer, read_table
-from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers, list_paper_files
+from suffice.skills.lit_review.papers import PAPER_SUFFIXES, Paper, collect_papers, enrich_papers, list_space_files
 from suffice.skills.lit_review.reading import MIN_RELEVANCE, list_limits, list_methods, measure_relevance
 from suffice.skills.sentences import QuotedSentence
 from suffice.text.markdown import escape_markdown, strip_markdown
-from suffice.types import Failure, Note
+from suffice.types import Failure
 
 MAX_RESULTS = 3  # Findings of each paper; more of a long one.
-_SYNTHESIS = (
-    "Write a synthesis of these papers in at most 200 words: what they establish together, where they differ in method or "
-    "result, and what stays open. Every statement keeps the id of its source. Do not repeat the list."
-)
 
 
 class LitReviewSkill(SkillCode):
     async def instead(self, context: SkillContext) -> Checked:
-        run, space = context.run, context.workspace
-        papers, problems = await collect_papers(
-            space.docs, space.include, space.exclude, context.search, run.task, uses_web=space.uses_web
-        )
+        run = context.run
+        papers, problems = await collect_papers(context.workspace, context.search, run.task)
         for problem in problems:
             run.record_failure(Failure("lit-review", "Skipped", problem))
         papers = enrich_papers(papers)
@@ -52,10 +43,10 @@ class LitReviewSkill(SkillCode):
             return written
         names = [name.lower() for name in table[0]]
         context.metadata["lit_review"] = {"papers": [dict(zip(names, row, strict=False)) for row in table[1:]]}
-        space, find = context.workspace, context.run.evidence.find_passage
-        passages = (find(handle) for one in written.draft.written for handle in one.handles)
+        handles = (handle for one in written.draft.written for handle in one.handles)
+        passages = map(context.run.evidence.find_passage, handles)
         cited = {PurePath(passage.place.path).name for passage in passages if passage is not None}
-        files = list_paper_files(space.docs, space.include, space.exclude)[0]
+        files = (path for path in list_space_files(context.workspace) if path.suffix.lower() in PAPER_SUFFIXES)
         missing = [f"- {escape_markdown(path.name)}" for path in files if path.name not in cited]
         return add_section(written, "## Not cited\n\n" + "\n".join(missing)) if missing else written
 
@@ -102,22 +93,7 @@ class _Writer:
             blocks += ["## Left out: not about the topic", "\n".join(rows)]
         text = "\n\n".join(blocks)
         used = [own for sentence, (_, own) in self._checked.items() if escape_markdown(sentence.text) in text]
-        review = make_answer(text, [verdict for own in used for verdict in own], "yes")
-        return await self._add_synthesis(review, text)
-
-    async def _add_synthesis(self, review: Checked, text: str) -> Checked:
-        """Let a language model write the synthesis above the review; its claims are checked like any other."""
-        run = self._context.run
-        if not self._context.has_language_model:
-            return review
-        written = await run.try_ask(Rewrite(run.task, Note(text, ()), _SYNTHESIS))
-        if written is None or not written.answer.strip():
-            return review
-        checked = await self._context.verifier(read_response(run, written))
-        parts = (*checked.draft.parts, *review.draft.parts)
-        return replace(
-            checked, draft=replace(review.draft, parts=parts), verdicts=(*checked.verdicts, *review.verdicts)
-        )
+        return make_answer(text, [verdict for own in used for verdict in own], "yes")
 
     def _make_sentence(self, quotation: Quotation) -> QuotedSentence:
         text = " ".join(strip_markdown(quotation.text).split())
