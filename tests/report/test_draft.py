@@ -29,7 +29,7 @@ from suffice.state.outline import TopicOutline
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
 from suffice.text.parts import parse_parts, render_parts
-from suffice.types import Note, Stop
+from suffice.types import Note, Passage, Place, Stop
 
 NOTES = tuple(
     Note(f"{metal.title()} was mined near {place}.", (f"[{n}]",), metal.title())
@@ -225,6 +225,22 @@ def test_a_lookup_gets_a_few_sentences_and_a_survey_a_report(task, is_short):
     assert choose_instruction(run).is_lookup is is_short
     assert (limit_output(run) == LOOKUP_TOKENS) is is_short
     assert is_short or limit_output(run) == run.max_report_tokens == 8192
+
+
+def test_what_a_skill_asks_for_is_not_cut_to_a_few_sentences():
+    run = RunState("Which hive costs more?", ScriptedModel({}), TrajectoryMemory, run_id="r")
+    assert choose_instruction(run).is_lookup
+    run.skill_instruction = "End with one table."
+    assert not choose_instruction(run).is_lookup
+    assert choose_instruction(run).text.endswith("End with one table.")
+
+
+def test_anchors_are_asked_for_only_beside_data_series():
+    run = RunState("What do clinical studies find about sleep?", ScriptedModel({}), TrajectoryMemory, run_id="r")
+    run.evidence.add(Passage("p", "Sleep helps.", "A study", Place("study.md")))
+    assert "anchor" not in choose_instruction(run).text
+    run.evidence.add(Passage("FRED:UNRATE:2024-05", "4.0 percent.", "Rate", Place("https://fred.example"), "data"))
+    assert "[FRED:SERIES:DATE]" in choose_instruction(run).text
 
 
 def test_lists_are_offered_for_a_report_and_not_for_a_fact():

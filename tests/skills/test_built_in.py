@@ -10,7 +10,7 @@ import pytest
 
 from suffice import InputError, Report, research
 from suffice.claims.dates import find_date
-from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement
+from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement, Evaluation
 from suffice.prompts.planning import PlanResponse, ReflectionResponse
 from suffice.prompts.writing import SynthesisResponse
 from suffice.report.html import render_html
@@ -118,6 +118,22 @@ def test_quotations_that_a_skill_adds_are_not_sent_to_the_model(docs: Path) -> N
     ask("/compare Langstroth hive vs Warre hive by price and space", docs, model=model, review=False)
     [checked] = [prompt for prompt in model.prompts if isinstance(prompt, CheckDraft)]
     assert checked.statements == ("1. The Langstroth hive needs little space in the garden [1].",)
+
+
+def test_sentences_of_mails_and_letters_are_dated_by_the_day_above_them(tmp_path: Path) -> None:
+    header = "From: Anna Lind <anna@example.org>\nSubject: Repair\nDate: Tue, 04 Mar 2025 09:12:00 +0100"
+    told = "The crew closed the bridge this morning. It rains."
+    (tmp_path / "mail.eml").write_text(f"{header}\n\nDear Jo,\n\n{told}\n\nOn 12 May 2025 the bridge opens again.\n")
+    letter = (
+        "Holm Ltd\n12 Quay Street\nTarn, 10 March 2025\n\nDear Ms Lind,\n\nThe new beam of the bridge costs 12,400 EUR."
+    )
+    (tmp_path / "letter.txt").write_text(f"{letter}\n")
+    rows = ask("/timeline bridge", tmp_path).metadata["timeline"]
+    assert [(row["date"], row["text"]) for row in rows] == [
+        ("2025-03-04", "The crew closed the bridge this morning."),
+        ("2025-03-10", "The new beam of the bridge costs 12,400 EUR."),
+        ("2025-05-12", "On 12 May 2025 the bridge opens again."),
+    ]
 
 
 def test_timeline_says_that_the_sources_have_no_dates(tmp_path: Path) -> None:
@@ -248,6 +264,16 @@ def test_compare_over_two_folders_with_the_answers_written_before() -> None:
     assert counts["empty rightly"] == 2
 
 
+def test_a_line_above_a_sentence_is_its_heading_and_not_part_of_it(tmp_path: Path) -> None:
+    for name, price, mark in (("Tarvia", 40, "**"), ("Olmen", 55, "")):
+        told = f"{mark}Price{mark}\n{name} costs {price} EUR a month for ten users."
+        (tmp_path / f"{name}.txt").write_text(f"{name}\n\n{told}\n\n{mark}Hosting{mark}\n{name} runs in Dublin.\n")
+    cells = ask("/compare Tarvia vs Olmen by price and hosting", tmp_path).metadata["comparison"]["cells"]
+    assert cells["Tarvia / price"].startswith("Tarvia costs 40 EUR")
+    assert cells["Olmen / price"].startswith("Olmen costs 55 EUR")
+    assert cells["Olmen / hosting"].startswith("Olmen runs in Dublin")
+
+
 def test_compare_needs_two_things(docs: Path) -> None:
     assert parse_comparison("Compare A, B and C in terms of price").alternatives == ("A", "B", "C")
     with pytest.raises(InputError, match="two things"):
@@ -273,6 +299,13 @@ def test_check_asks_a_strong_model_about_all_claims_at_once(docs: Path) -> None:
     report = ask(f"/check {text}", docs, model=model)
     assert [claim.support for claim in report.claims] == ["contradicted", "supported"]
     assert [prompt.role for prompt in model.prompts].count("check_draft") == 1
+
+
+def test_a_skill_instead_of_the_search_reports_no_empty_rounds(docs: Path) -> None:
+    text = render_markdown(ask("/check Karl von Frisch decoded the waggle dance of bees in 1927.", docs))
+    assert "/check cites 1 source, without rounds of search" in text
+    assert "0 rounds" not in text
+    assert "0 queries" not in text
 
 
 def test_check_says_that_no_source_is_near_to_a_claim(docs: Path) -> None:
@@ -311,6 +344,16 @@ def test_recall_searches_nothing(docs: Path) -> None:
     assert ask("/recall What is a submarine?", None, keep=True).status == "no_evidence"
 
 
+def test_recall_keeps_every_source_of_a_fact(docs: Path) -> None:
+    sentence = "Karl von Frisch decoded the waggle dance in 1927, and the Warre hive costs 150 euros [1] [2]."
+    joined = CheckedStatement(1, "joined", "[1]", "Karl von Frisch decoded the waggle dance of bees in 1927.")
+    model = script(draft=SynthesisResponse(sentence, sentence), check_draft=CheckDraftResponse((joined,)))
+    ask("Who decoded the waggle dance, and what does a hive cost?", docs, model=model, review=False, keep=True)
+    report = ask("/recall Who decoded the waggle dance?", None, keep=True)
+    assert {Path(source.location.partition(":")[0]).name for source in report.sources} == {"bees.txt", "hives.txt"}
+    assert report.claims[0].citations == ("[1]", "[2]")
+
+
 def test_recall_needs_stored_runs(docs: Path) -> None:
     with pytest.raises(InputError, match="stores nothing"):
         ask("/recall Who decoded it?", None)
@@ -324,6 +367,22 @@ def test_email_and_panel_and_cite(docs: Path) -> None:
     assert report.metadata["inferences"] == 0
     assert "#" not in report.final_answer.replace("bees.txt#", "")
     assert "Frisch" in report.summary
+
+
+def test_a_strong_model_writes_the_whole_mail(docs: Path) -> None:
+    lines = (
+        "**Subject:** The dance is decoded",
+        "Dear Ms Lind,",
+        "Karl von Frisch decoded it in 1927 [1].",
+        "Yours\n\nAda",
+    )
+    mail = "\n\n".join(lines)
+    model = script(draft=SynthesisResponse(mail, mail))
+    report = ask("/email Who decoded the waggle dance of bees?", docs, model=model, review=False)
+    assert report.final_answer.startswith("**Subject:** The dance is decoded\n\nDear Ms Lind,\n\nKarl von Frisch")
+    assert "Hello" not in report.final_answer
+    assert "Kind regards" not in report.final_answer
+    assert report.summary == "Karl von Frisch decoded it in 1927 [1]."
 
 
 def test_inference_is_marked() -> None:
@@ -367,6 +426,20 @@ def test_user_skill_reaches_the_writer_and_rewrites(tmp_path: Path) -> None:
     assert "Write as for verse." not in draft.render()
     assert "Karl von Frisch decoded the waggle dance in 1927" in report.final_answer
     assert "cheese" not in report.final_answer
+
+
+def test_planner_and_reviewer_learn_what_the_skill_asks_for(docs: Path) -> None:
+    sentence = "The Langstroth hive costs 200 euros in the shop [1]."
+    scores = Evaluation(9, 9, 9, 9, 9, 9)
+    model = script(draft=SynthesisResponse(sentence, sentence), evaluate=scores)
+    ask("/compare Langstroth hive vs Warre hive by price", docs, model=model)
+    rendered = {prompt.role: prompt.render() for prompt in model.prompts}
+    assert "a column for each criterion" in rendered["plan"]
+    assert "a column for each criterion" in rendered["evaluate"]
+    model = script(draft=SynthesisResponse(sentence, sentence), evaluate=scores)
+    ask("What does the Langstroth hive cost?", docs, model=model)
+    rendered = {prompt.role: prompt.render() for prompt in model.prompts}
+    assert "instruction" not in rendered["plan"], "without a skill nothing is said of one"
 
 
 def test_report_says_which_skills_were_active_and_why(docs: Path) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from suffice import InputError, Report, research
-from suffice.prompts.judging import GradePaperResponse
-from suffice.prompts.writing import SynthesisResponse
-from suffice.skills.lit_review.reading import is_accepted
+from suffice.prompts.planning import PlanResponse, ReflectionResponse
+from suffice.prompts.writing import DraftAnswer, SynthesisResponse
 from suffice.testing import ScriptedModel
 
 FILLER = "The method was an experiment with 40 hives and a sample of 1200 bees measured in 2019. " * 8
@@ -59,7 +58,7 @@ def test_review_is_cited_and_checked(papers: Path) -> None:
     assert rows["The waggle dance of honey Bees"]["authors"] == ["Frisch, Karl", "Lindauer, Martin"]
     assert rows["Sound signals of honey bees"]["year"] == 1993
     assert not rows["A note on trains"]["accepted"], list(rows)
-    assert "A note on trains" in answer.split("## Left out by the readers")[1]
+    assert "A note on trains" in answer.split("## Left out")[1]
     assert rows["Mites in hives of honey bees"]["year"] is None, "2019 is the year of a measurement"
     sections = {part.split("\n")[0]: part for part in answer.split("\n## ")}
     dance = sections["Frisch and Lindauer (1967)"]
@@ -72,27 +71,52 @@ def test_review_is_cited_and_checked(papers: Path) -> None:
     assert any("an entry cannot be read" in failure.message for failure in report.error_log)
 
 
-def test_five_readers_of_a_model_mark(papers: Path) -> None:
-    model = ScriptedModel({"grade_paper": [GradePaperResponse(4)], "self_test": [ValueError]})
-    report = review(papers, model)
-    asked = sum(prompt.role == "grade_paper" for prompt in model.prompts)
-    assert asked == 5 * len(report.metadata["lit_review"]["papers"])
-    assert report.metadata["lit_review"]["papers"][0]["marks"]["method"] == 4
+def test_a_short_paper_about_the_topic_stays(papers: Path) -> None:
+    (papers / "short.txt").write_text("Honey bees in towns\n\n" + "Honey bees of towns fly to roof gardens. " * 6)
+    rows = {row["title"]: row for row in review(papers).metadata["lit_review"]["papers"]}
+    assert rows["Honey bees in towns"]["accepted"]
 
 
-def test_a_model_writes_the_synthesis_and_is_checked(papers: Path) -> None:
-    text = "Mites weaken hives of honey bees in winter [3]. Hives are built of gold [3]."
-    script = {"grade_paper": [GradePaperResponse(5)], "rewrite": [SynthesisResponse(text)], "self_test": [ValueError]}
-    report = review(papers, ScriptedModel(script))
-    synthesis = report.final_answer.split("## Papers")[0]
-    assert "Mites weaken hives" in synthesis
-    assert "gold" not in synthesis
+def test_authors_and_year_stand_above_the_first_sentence(papers: Path) -> None:
+    head = (
+        f"# Honey bees in towns\n\nAnna Lind1 and J. Okafor2\n\n1 Institute {'of Meadows ' * 16}\n\nBee Letters, 2017"
+    )
+    (papers / "towns.md").write_text(f"{head}\n\n## Abstract\n\n{PAPERS['mites.txt']}{FILLER}")
+    report = review(papers)
+    [row] = [row for row in report.metadata["lit_review"]["papers"] if row["title"] == "Honey bees in towns"]
+    assert (row["authors"], row["year"]) == (["Anna Lind", "J. Okafor"], 2017)
+    assert "| Honey bees in towns | Anna Lind; J. Okafor | 2017 |" in report.final_answer
 
 
-def test_rule_of_the_readers() -> None:
-    assert is_accepted({"a": 3, "b": 4, "c": 3.5, "d": 3.5, "e": 3.5})
-    assert not is_accepted({"a": 1.9, "b": 5, "c": 5, "d": 5, "e": 5})
-    assert not is_accepted({"a": 3, "b": 3, "c": 3, "d": 3, "e": 5})
+def test_a_strong_model_reads_all_papers_at_once_and_writes_the_table(papers: Path) -> None:
+    rows = "| Mites in hives of honey bees | *not stated* | Mites weaken hives of honey bees in winter [1]. |"
+    text = f"Mites weaken hives in winter [1].\n\n| Paper | Year | Result |\n|---|---|---|\n{rows}"
+    answers = {
+        "plan": [PlanResponse(())],
+        "reflect": [ReflectionResponse(True, 0.9, (), ())],
+        "draft": [SynthesisResponse(text)],
+    }
+    model = ScriptedModel(answers)
+    report = asyncio.run(research("/lit-review honey bees", docs=papers, model=model, alpha=1.0, review=False))
+    [draft] = [prompt for prompt in model.prompts if isinstance(prompt, DraftAnswer)]
+    assert "a row for each paper" in draft.render()
+    assert len(model.prompts) < 6
+    assert report.metadata["lit_review"]["papers"] == [
+        {
+            "paper": "Mites in hives of honey bees",
+            "year": "not stated",
+            "result": "Mites weaken hives of honey bees in winter.",
+        }
+    ]
+    assert "## Papers" not in report.final_answer
+    assert "- dance.txt" in report.final_answer.split("## Not cited")[1], "no paper is passed over in silence"
+
+
+def test_a_small_model_is_not_asked(papers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUFFICE_WRITER", "sentence")
+    model = ScriptedModel({})
+    assert "## What several papers say" in review(papers, model).final_answer
+    assert not model.prompts
 
 
 def test_folder_without_papers_is_refused(tmp_path: Path, papers: Path) -> None:

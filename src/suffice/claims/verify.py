@@ -130,7 +130,8 @@ class ClaimVerifier:
         has_lost_opening = bool(draft.statements) and not settle(draft.statements[0])
         quoted = [await self._check_quotation(quotation, draft.quotations) for quotation in draft.quotations]
         quoted += [self._judge_finding(finding) for finding in draft.listed if isinstance(finding.text, Quotation)]
-        return Checked(left, (*shown.values(), *quoted), tuple(removed.values()), has_lost_opening)
+        checked = tuple(map(self._drop_other_matters, (*shown.values(), *quoted)))
+        return Checked(left, checked, tuple(removed.values()), has_lost_opening)
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
@@ -201,6 +202,21 @@ class ClaimVerifier:
             if found.contradicted >= _MIN_OTHER_ANSWER
         )
         return replace(verdict, contradicting=tuple(against))
+
+    def _drop_other_matters(self, verdict: ClaimVerdict) -> ClaimVerdict:
+        """Return the verdict without disagreement between passages of which only one has a thing that the question names.
+
+        The reader takes another thing's value for a contradiction, and often only the title says whose value it is.
+        """
+        wanted = content_stems(self.run.question)
+
+        def is_same(one: Quote, other: Quote) -> bool:
+            named = wanted & content_stems(f"{one.passage.title} {one.text}")
+            return named <= content_stems(f"{other.passage.title} {other.passage.text}")
+
+        pairs = ((own, one) for own in verdict.supporting[:1] for one in verdict.contradicting)
+        against = tuple(one for own, one in pairs if is_same(own, one) and is_same(one, own))
+        return replace(verdict, contradicting=against) if verdict.supporting else verdict
 
     def _judge_finding(self, finding: Finding) -> ClaimVerdict:
         """Return the verdict on a quoted finding: supported by its own words; who gives another value is known already."""

@@ -263,7 +263,7 @@ class _Stages:
         self.review = ReviewLoop(run, self.verifier.find_more, self.verifier, config.review)
         context = SkillContext(run, self.search, checker, self.verifier, config.skills.workspace, queries)
         self.skills = SkillRunner(config.skills, context)
-        run.extra_instruction = self.skills.instruction
+        run.skill_instruction = self.skills.instruction
         if any(skill.name == "panel" for skill in config.skills.skills):
             self.review.use_panel()
 

@@ -33,15 +33,14 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
     passages = sum(record.new_passages for record in rounds if record.accepted)
     queries = sum(len(record.queries) for record in rounds)
     detail = f": {because}" if because else ""
-    parts = [
-        f"Stopped after {_pluralize(len(rounds), 'round')} because {STOP_REASON_TEXT.get(reason, reason)}{detail}."
-    ]
-    if reason == "read_all":
+    when = f"after {_pluralize(len(rounds), 'round')}" if rounds else "before the first round"
+    parts = [f"Stopped {when} because {STOP_REASON_TEXT.get(reason, reason)}{detail}."]
+    if reason == "read_all" or not rounds:
         return parts[0]
     found = f"{_pluralize(queries, 'query', 'queries')} brought {_pluralize(passages, 'passage')}"
-    if rounds and not rounds[-1].accepted:
+    if not rounds[-1].accepted:
         found += "; the last round was rejected and not used"
-    elif rounds:
+    else:
         found += f", {rounds[-1].new_passages} of them in the last round"
     parts.append(f"{found}.")
     if reason in JUDGED_REASONS:

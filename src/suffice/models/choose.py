@@ -36,10 +36,7 @@ ROLE_GROUPS = {
         *("thought", "act", "step", "short_answer", "answer_from_memory", "look", "propose_change"),
     ),
     "notes": ("extract", "curate", "compress", "notes"),
-    "judge": (
-        *("judge", "judge_neutral", "novelty", "trial_answer"),
-        *("evaluate", "check_draft", "grade", "grade_paper"),
-    ),
+    "judge": ("judge", "judge_neutral", "novelty", "trial_answer", "evaluate", "check_draft", "grade"),
     "writer": ("draft", "answer", "self_test", "mend", "revise", "rewrite", "compute"),
 }
 

@@ -6,7 +6,6 @@
 ``JudgeNeutrally`` ``judge_neutral.md``   the same without that preference
 ``Evaluate``       ``evaluate.md``        scores and issues of an answer (snippets: ``readers``, ``criteria``)
 ``CheckDraft``     ``check_draft.md``     what each statement of a draft is, and which words of which source decide it
-``GradePaper``     ``grade_paper.md``     a reader's mark of a paper for a literature review, from 1 to 5
 =================  =====================  =================================================================
 """
 
@@ -117,6 +116,8 @@ class Evaluate(Prompt[Evaluation]):
     reminder: str = ""
     """What was wrong with the last evaluation if it was unusable."""
     today: str = ""
+    instruction: str = ""
+    """What the skills of the run tell the writer."""
 
 
 StatementRole = Literal["stated", "joined", "conclusion", "advice", "absence", "label", "not_supported", "contradicted"]
@@ -149,18 +150,3 @@ class CheckDraft(Prompt[CheckDraftResponse]):
     sources: tuple[Note, ...]
     draft: tuple[Note, ...] = ()
     max_tokens: int = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class GradePaperResponse:
-    mark: float
-
-
-class GradePaper(Prompt[GradePaperResponse]):
-    role = "grade_paper"
-    max_tokens = 60
-
-    reader: str
-    """What the reader looks at: relevance, substance, evidence, method or provenance."""
-    topic: str
-    paper: Note

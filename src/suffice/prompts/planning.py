@@ -68,6 +68,8 @@ class Plan(Prompt[PlanResponse]):
     reading: str = ""
     """Why no queries are asked for."""
     today: str = ""
+    instruction: str = ""
+    """What the skills of the run tell the writer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from suffice.models.extractive.answer import quote_answer
 from suffice.models.reader import find_reader
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import AnswerSentence, DraftAnswer, SynthesisResponse
-from suffice.report.anchors import add_anchors
+from suffice.report.anchors import DATA_KIND, add_anchors
 from suffice.report.findings import find_findings, find_missing, sort_by_aspect
 from suffice.report.notices import describe_notice
 from suffice.report.survey import write_survey
@@ -282,10 +282,13 @@ class WritingInstruction:
 def choose_instruction(run: RunState) -> WritingInstruction:
     """Choose the writing instruction for a run's task: ``count`` for a list, else the first variant whose keywords match.
 
-    What the run's skills say is added to it.
+    What the run's skills say is added to it, and for a research summary of data series that they have anchors.
     """
     chosen = _choose_variant(run)
-    return replace(chosen, text=f"{chosen.text}\n\n{run.extra_instruction}") if run.extra_instruction else chosen
+    is_anchored = chosen.variant == "research" and any(passage.kind == DATA_KIND for passage in run.evidence)
+    anchors = load_snippet("writing/anchors") if is_anchored else ""
+    texts = filter(None, (chosen.text, anchors, run.skill_instruction, run.plan_advice))
+    return replace(chosen, text="\n\n".join(texts))
 
 
 def _choose_variant(run: RunState) -> WritingInstruction:
@@ -296,7 +299,7 @@ def _choose_variant(run: RunState) -> WritingInstruction:
     variant = planned if planned in VARIANT_ORDER else find_variant(run.task)
     file = load_template(f"writing/{variant}")
     is_deep = run.breadth != "narrow" or (run.current_plan is not None and run.current_plan.complexity == "deep")
-    if variant in _LOOKUP_VARIANTS and is_lookup(run.task) and not is_deep:
+    if variant in _LOOKUP_VARIANTS and is_lookup(run.task) and not is_deep and not run.skill_instruction:
         text = load_snippet("writing/lookup")
         opening = " Begin with Yes or No." if is_yes_no_question(run.task) else ""
         return WritingInstruction(variant, file.version, text + opening, is_lookup=True)

@@ -130,6 +130,8 @@ def describe_search(report: Report) -> str:
         how = f"Read {coverage.files_read:,} of {count(coverage.files, 'file')} in {scope}: {passages}"
     elif report.stop.reason == "read_all":
         how = f"Read everything in {scope}: {passages}"
+    elif report.stop.gate.startswith("/"):  # A skill took the place of the search.
+        how = f"{report.stop.gate} cites {count(len(report.sources), 'source')}, without rounds of search"
     writer = "no language model" if report.usage.model in ("", "extractive") else report.usage.model
     return f"{how} · {writer} · {report.usage.seconds:.1f} s"
 

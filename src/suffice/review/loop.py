@@ -145,6 +145,7 @@ class ReviewLoop:
             sources=self._list_cited_sources(text.draft),
             text=Note("", ()),
             today=self._run.today,
+            instruction=self._run.skill_instruction,
         )
         tokens_left = self._run.compute_prompt_budget(prompt.max_tokens)[0]
         tokens_left -= estimate_tokens(prompt.render()) + _TOKEN_MARGIN

@@ -9,16 +9,15 @@ from itertools import product
 from pathlib import PurePath
 from typing import Any, ClassVar
 
-from suffice.answers import DraftTable, Statement
+from suffice.answers import Statement
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.errors import InputError
 from suffice.models.embeddings import embed_static
 from suffice.models.reader import find_reader
-from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, escape_cell, make_answer
+from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, escape_cell, make_answer, read_table
 from suffice.skills.sentences import QuotedSentence, list_sentences
 from suffice.text.entities import stem_words
-from suffice.text.markdown import split_row, strip_markdown
 from suffice.types import Embed, Query
 
 MAX_ALTERNATIVES = 6
@@ -84,9 +83,8 @@ class CompareSkill(SkillCode):
     async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
         comparison = parse_comparison(context.run.task)
         criteria = comparison.criteria or (ANY_CRITERION,)
-        tables = (part for part in written.draft.parts if isinstance(part, DraftTable))
-        if context.run.is_strong and (table := next(tables, None)):
-            context.metadata["comparison"] = _describe_table(table)
+        if context.run.is_strong and (table := read_table(written.draft)):
+            context.metadata["comparison"] = _describe_table(*table)
             return written
         statements: dict[tuple[str, str], Statement] = {}
         verdicts: list[ClaimVerdict] = []
@@ -120,12 +118,10 @@ class CompareSkill(SkillCode):
         return make_answer(section, verdicts, "yes" if is_covered else "partly")
 
 
-def _describe_table(table: DraftTable) -> dict[str, Any]:
+def _describe_table(header: Sequence[str], *rows: Sequence[str]) -> dict[str, Any]:
     """Return the table that a model wrote, whose claims were checked, as the metadata hold it."""
-    rows = [[strip_markdown(cell).strip() for cell in split_row(row.text)] for row in table.rows]
-    criteria = [strip_markdown(cell).strip() for cell in table.header[1:]]
-    cells = {f"{row[0]} / {name}": cell for row in rows for name, cell in zip(criteria, row[1:], strict=False)}
-    return {"alternatives": [row[0] for row in rows], "criteria": criteria, "cells": cells}
+    cells = {f"{row[0]} / {name}": cell for row in rows for name, cell in zip(header[1:], row[1:], strict=False)}
+    return {"alternatives": [row[0] for row in rows], "criteria": list(header[1:]), "cells": cells}
 
 
 def _is_headed(sentence: QuotedSentence, own: frozenset[str], others: Sequence[frozenset[str]]) -> bool | None:

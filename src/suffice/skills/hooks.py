@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from string import Template
 from typing import Any, ClassVar
 
-from suffice.answers import Draft, Statement
+from suffice.answers import Draft, DraftTable, Statement
 from suffice.claims.checker import Checker
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked, ClaimVerifier
@@ -25,7 +25,8 @@ from suffice.search.base import Search
 from suffice.skills.activate import ActiveSkills, Workspace
 from suffice.skills.skill import Skill
 from suffice.state.run import RunState
-from suffice.text.markdown import escape_markdown
+from suffice.text.citations import strip_citations
+from suffice.text.markdown import escape_markdown, split_row, strip_markdown
 from suffice.text.parts import parse_parts
 from suffice.types import Failure, Note, Notice, Passage, PriorRun, Sufficiency
 
@@ -38,6 +39,15 @@ def cite_words(words: str, *handles: str) -> Statement:
 def escape_cell(text: str) -> str:
     """Return a text as a cell of a Markdown table."""
     return escape_markdown(text).replace("|", "\\|")
+
+
+def read_table(draft: Draft) -> list[list[str]]:
+    """Return the header and the rows of the first table that a model wrote, without markup and citations; empty if none."""
+    tables = (part for part in draft.parts if isinstance(part, DraftTable))
+    if (table := next(tables, None)) is None:
+        return []
+    rows = (table.header, *(split_row(row.text) for row in table.rows))
+    return [[strip_citations(strip_markdown(cell)).strip() for cell in row] for row in rows]
 
 
 def add_section(written: Checked, markdown: str, verdicts: Sequence[ClaimVerdict] = ()) -> Checked:
@@ -131,8 +141,9 @@ class SkillRunner:
 
     @property
     def replacement(self) -> Skill | None:
-        """The skill that takes the place of search and writing, if one does."""
-        return next((skill for skill, _ in self._parts if "instead" in skill.hooks), None)
+        """The skill that takes the place of search and writing, if one does; with an instruction, a strong model does both."""
+        own = (skill for skill, _ in self._parts if "instead" in skill.hooks)
+        return next((skill for skill in own if not (self._context.run.is_strong and skill.instruction)), None)
 
     @property
     def instruction(self) -> str:

@@ -43,17 +43,14 @@ class RecallSkill(SkillCode):
 
 async def _add_facts(context: SkillContext, finding: StoredFinding, shown: set[str]) -> list[Statement]:
     """Add what a finding quotes of each source as one passage, and return the facts that are not shown yet as statements."""
-    facts_by_source: dict[str, list[str]] = {}
-    for fact in finding.facts:
-        if fact.sources and fact.text not in shown:
-            shown.add(fact.text)
-            facts_by_source.setdefault(fact.sources[0], []).append(fact.text)
-    statements = []
-    for source, facts in facts_by_source.items():
+    facts = [fact for fact in finding.facts if fact.sources and fact.text not in shown]
+    shown.update(fact.text for fact in facts)
+    handles: dict[str, str] = {}
+    for source in dict.fromkeys(source for fact in facts for source in fact.sources):
         found = _SOURCE.match(source)
         title, location = (found["title"].strip(), found["location"]) if found else (finding.title, source)
-        passage = Passage(f"finding:{finding.run}:{source}", "\n".join(facts), title, Place(location), "finding")
+        told = "\n".join(fact.text for fact in facts if source in fact.sources)
+        passage = Passage(f"finding:{finding.run}:{source}", told, title, Place(location), "finding")
         await context.add_passages([passage])
-        handle = context.run.evidence.get_handle(passage)
-        statements += [cite_words(escape_markdown(fact), handle) for fact in facts]
-    return statements
+        handles[source] = context.run.evidence.get_handle(passage)
+    return [cite_words(escape_markdown(fact.text), *(handles[one] for one in fact.sources)) for fact in facts]

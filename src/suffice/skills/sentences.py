@@ -48,11 +48,35 @@ def list_sentences(evidence: Evidence, passages: Iterable[Passage] | None = None
             if block.is_heading:
                 heading = passage.text[block.start : block.end]
             elif block.format != "code":
+                width = max(map(len, passage.text[block.start : block.end].splitlines()), default=0)
                 for start, end in split_sentences(passage.text, block.start, block.end):
-                    text = clean_sentence(passage.text[start:end])
+                    column = start - passage.text.rfind("\n", 0, start) - 1
+                    above, rest = split_heading(passage.text[start:end], width - column)
+                    heading, text = above or heading, clean_sentence(rest)
                     if text and text not in seen:
                         seen.add(text)
                         yield QuotedSentence(text, passage, evidence.get_handle(passage), heading)
+
+
+def find_head(text: str) -> str:
+    """Return what stands above the first whole sentence: a title, a letterhead, the header of a mail."""
+    spans = (span for block in split_blocks(text) for span in split_sentences(text, block.start, block.end))
+    return text[: next((start for start, end in spans if clean_sentence(text[start:end])), 0)]
+
+
+def split_heading(text: str, width: int) -> tuple[str, str]:
+    """Return the lines above a sentence and the sentence. Such a line ends although the next word, with a capital, fits.
+
+    >>> split_heading("Price\\nThe mill costs 40 euros.", 24), split_heading("The old mill of\\nAnna Lind burnt.", 16)
+    (('Price', 'The mill costs 40 euros.'), ('', 'The old mill of\\nAnna Lind burnt.'))
+    """
+    above = ""
+    while (lines := text.partition("\n"))[1]:
+        word = next(iter(lines[2].split()), "")
+        if not word[:1].isupper() or len(lines[0]) + 1 + len(word) > width:
+            break
+        above, text = lines[0], lines[2]
+    return above, text
 
 
 def clean_sentence(text: str) -> str:

@@ -6,7 +6,7 @@ from suffice.answers import Statement
 from suffice.claims.dates import PartialDate, find_dates
 from suffice.claims.verify import Checked
 from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, make_answer
-from suffice.skills.sentences import QuotedSentence, list_sentences
+from suffice.skills.sentences import QuotedSentence, find_head, list_sentences
 from suffice.text.citations import strip_citations
 from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_markdown
@@ -50,13 +50,16 @@ def _describe(entries: Iterable[tuple[PartialDate, str, Passage]]) -> list[dict[
 def select_dated(task: str, sentences: list[QuotedSentence]) -> list[tuple[PartialDate, QuotedSentence]]:
     """Return the dated sentences about the task in order of their dates; of too many, those nearest to the task.
 
-    A sentence with several dates stands at each of them: which of them counts is not decided.
+    A sentence with several dates stands at each of them: which of them counts is not decided. One without a date has the day
+    above the text, as of a mail or a letter, and comes after those with a date of their own.
     """
     wanted = content_stems(task) - _GENERAL
     dated = []
     for sentence in sentences:
         shared = len(wanted & (sentence.stems | content_stems(sentence.passage.title)))
-        if shared or not wanted:
-            dated += [(shared, date, sentence) for date in find_dates(sentence.text)]
+        if own := find_dates(sentence.text):
+            dated += [(shared, date, sentence) for date in own if shared or not wanted]
+        elif wanted & sentence.stems:
+            dated += [(0, date, sentence) for date in find_dates(find_head(sentence.passage.text))[:1] if date.day]
     dated = sorted(dated, key=lambda row: -row[0])[:MAX_ENTRIES]
     return sorted(((date, sentence) for _, date, sentence in dated), key=lambda row: row[0])

@@ -118,7 +118,8 @@ class RunState(Prompter):
         self.breadth: Breadth = "narrow"
         self.coverage_target = DEFAULT_TARGET
         self.length: int | None = None  # Words that the report is to have.
-        self.extra_instruction = ""  # What skills tell the writer besides the writing instruction.
+        self.skill_instruction = ""  # What skills tell the writer besides the writing instruction.
+        self.plan_advice = ""  # What the plan tells the writer, where everything is read.
 
     # -- asking the model ----------------------------------------------------------------------------------------------
 
@@ -140,14 +141,15 @@ class RunState(Prompter):
             limit = MAX_PLAN_QUERIES
             if self.budget.queries_left is not None:  # One of them is the task itself.
                 limit = max(1, min(limit, self.budget.queries_left - 1))
-            prompt = Plan(self.task, limit, self.scope_files, self.scope_languages, today=self.today)
+            told = (self.scope_files, self.scope_languages, "", self.today, self.skill_instruction)
+            prompt = Plan(self.task, limit, *told)
             if not searches:
                 prompt = replace(prompt, most=0, languages="", reading=_NO_QUERIES)
             plan = await self.try_ask(prompt) or PlanResponse(())
             if not plan.queries:
                 plan = replace(plan, queries=(PlannedQuery(self.task, "the task itself"),))
             if not searches and plan.notes:
-                self.extra_instruction = "\n\n".join(filter(None, (self.extra_instruction, _PLAN_NOTES + plan.notes)))
+                self.plan_advice = _PLAN_NOTES + plan.notes
             self.current_plan = plan
             self.event_queue.add(Planned(tuple(plan.list_queries()), plan.complexity, self.budget.tokens_left))
         return self.current_plan

@@ -1,9 +1,10 @@
-"""Stages 1 and 2: collect the papers, and enrich them with authors, year, DOI and citations of one another."""
+"""Collect the papers, and enrich them with authors, year, DOI and citations of one another."""
 
 import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 from suffice.errors import InputError
@@ -12,16 +13,18 @@ from suffice.search.base import Search
 from suffice.search.files.chunk import Document
 from suffice.search.files.isolated import read_documents
 from suffice.search.files.walk import list_files
-from suffice.text.entities import content_stems
+from suffice.skills.activate import Workspace
+from suffice.skills.sentences import find_head
+from suffice.text.entities import content_stems, strip_parenthetical
 from suffice.text.tokens import tokenize
 from suffice.types import Passage, Place, Query
 
 MAX_PAPERS = 60
-_SUFFIXES = frozenset(".pdf .txt .md .rst .html .htm .tex .docx .odt .epub .rtf".split())
+PAPER_SUFFIXES = frozenset(".pdf .txt .md .rst .html .htm .tex .docx .odt .epub .rtf".split())
 _MIN_CHARS = 200  # A shorter document is not a paper.
 _MAX_PASSAGES = 60  # Passages read of one paper.
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}]+[^\s\"<>{}.,;)\]]")
-_HEAD_CHARS = 160  # A year further down is one that the paper speaks of, not its own.
+_HEAD_CHARS = 160  # A year further down, in a sentence, is one that the paper speaks of, not its own.
 _YEAR = re.compile(r"\b(?:19[5-9]\d|20[0-4]\d)\b")
 _COPYRIGHT = re.compile(r"(?:©|\(c\)|copyright)[^\n]{0,20}?\d{4}\s*[-–]\s*(?P<last>\d{4})\b", re.IGNORECASE)
 _REFERENCES = re.compile(
@@ -64,24 +67,21 @@ class Paper:
         return f"{first}{others} ({self.year})" if self.year else f"{first}{others}"
 
 
-async def collect_papers(
-    docs: Sequence[str], include: Sequence[str], exclude: Sequence[str], search: Search, topic: str, *, uses_web: bool
-) -> tuple[list[Paper], list[str]]:
+async def collect_papers(space: Workspace, search: Search, topic: str) -> tuple[list[Paper], list[str]]:
     """Return the papers, each once, and what could not be read."""
     papers: dict[str, Paper] = {}
     problems: list[str] = []
-    if docs:
-        files = list_files([Path(path) for path in docs if path != "-"], include, exclude).files
-        texts = [path for path in files if path.suffix.lower() in _SUFFIXES][:MAX_PAPERS]
-        for path, document in zip(texts, read_documents(texts), strict=True):
-            if not isinstance(document, Document):
-                problems.append(str(document))
-            elif (paper := _make_paper(path, document)) is not None:
-                papers.setdefault(paper.key, paper)
-        for path in files:
-            if path.suffix.lower() == ".bib":
-                _merge_bibliography(papers, path, problems)
-    if uses_web:
+    files = list_space_files(space)
+    texts = [path for path in files if path.suffix.lower() in PAPER_SUFFIXES][:MAX_PAPERS]
+    for path, document in zip(texts, read_documents(texts), strict=True):
+        if not isinstance(document, Document):
+            problems.append(str(document))
+        elif (paper := _make_paper(path, document)) is not None:
+            papers.setdefault(paper.key, paper)
+    for path in files:
+        if path.suffix.lower() == ".bib":
+            _merge_bibliography(papers, path, problems)
+    if space.uses_web:
         for passage in await search(Query(topic), 20):
             key = passage.url or passage.id
             known = papers.get(key)
@@ -95,6 +95,12 @@ async def collect_papers(
             "--provider arxiv"
         )
     return list(papers.values())[:MAX_PAPERS], problems
+
+
+def list_space_files(space: Workspace) -> Sequence[Path]:
+    """Return the files of a run."""
+    docs = [Path(path) for path in space.docs if path != "-"]
+    return list_files(docs, space.include, space.exclude).files if docs else ()
 
 
 def enrich_papers(papers: Sequence[Paper]) -> list[Paper]:
@@ -125,12 +131,13 @@ def _make_paper(path: Path, document: Document) -> Paper | None:
     title = _find_title(path, document, whole)
     body, references = _split_references(whole)
     kept = [replace(one, title=title) for one in passages if one.text.strip()[:80] in body] or passages[:1]
-    doi = _DOI.search(whole[:6000])
+    doi, head = _DOI.search(whole[:6000]), whole[: max(_HEAD_CHARS, len(find_head(whole)))]
     return Paper(
         key=str(path),
         title=title,
         passages=tuple(replace(one, title=title) for one in kept),
-        year=_first_year(whole[:_HEAD_CHARS]),
+        authors=_find_authors(head, title),
+        year=_first_year(head),
         doi=doi.group().lower() if doi else "",
         references=references,
     )
@@ -152,6 +159,16 @@ def _find_title(path: Path, document: Document, text: str) -> str:
         ):
             return " ".join(words)
     return path.stem.replace("_", " ").replace("-", " ")
+
+
+def _find_authors(head: str, title: str) -> tuple[str, ...]:
+    """Return the names in the line below the title, if it is a list of names and perhaps a year; else none."""
+    lines = [line for part in head.splitlines() if (line := strip_parenthetical(part).strip("# *="))]
+    below = next((after for line, after in pairwise(lines) if line == title), "").rpartition(":")[2]
+    names = below.replace(" and ", ",").replace("&", ",").replace(";", ",").split(",")
+    known = [name for one in names if (name := one.strip(" *†0123456789"))]
+    are_names = len(names) > 1 and all(len(one.split()) < 5 for one in known)
+    return tuple(known) if are_names and all(word[0].isupper() for one in known for word in one.split()) else ()
 
 
 def _split_references(text: str) -> tuple[str, str]:

@@ -1,77 +1,64 @@
-"""The stages in order, and the review that comes out of them: findings by paper, and what several papers say."""
+"""The stages in order, and the review that comes out of them: findings by paper, and what several papers say.
+
+A strong model searches, reads and writes as in any run, by the instruction of ``SKILL.md``: a synthesis and a table of papers.
+"""
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
-from statistics import fmean
+from pathlib import PurePath
 from typing import Any
 
 from suffice.answers import Finding, Quotation, Statement
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.models.embeddings import embed_static
-from suffice.prompts.judging import GradePaper
-from suffice.prompts.writing import Rewrite
-from suffice.report.draft import read_response
 from suffice.report.findings import find_findings
-from suffice.skills.hooks import SkillCode, SkillContext, escape_cell, make_answer
-from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers
-from suffice.skills.lit_review.reading import is_accepted, list_limits, list_methods, mark_paper
+from suffice.skills.hooks import SkillCode, SkillContext, add_section, escape_cell, make_answer, read_table
+from suffice.skills.lit_review.papers import PAPER_SUFFIXES, Paper, collect_papers, enrich_papers, list_space_files
+from suffice.skills.lit_review.reading import MIN_RELEVANCE, list_limits, list_methods, measure_relevance
 from suffice.skills.sentences import QuotedSentence
 from suffice.text.markdown import escape_markdown, strip_markdown
-from suffice.types import Failure, Note
+from suffice.types import Failure
 
-READERS = ("relevance", "substance", "evidence", "method", "provenance")
 MAX_RESULTS = 3  # Findings of each paper; more of a long one.
-_SYNTHESIS = (
-    "Write a synthesis of these papers in at most 200 words: what they establish together, where they differ in method or "
-    "result, and what stays open. Every statement keeps the id of its source. Do not repeat the list."
-)
-_READ_CHARS = 6_000  # What a language model reads of a paper to mark it.
 
 
 class LitReviewSkill(SkillCode):
     async def instead(self, context: SkillContext) -> Checked:
-        run, space = context.run, context.workspace
-        papers, problems = await collect_papers(
-            space.docs, space.include, space.exclude, context.search, run.task, uses_web=space.uses_web
-        )
+        run = context.run
+        papers, problems = await collect_papers(context.workspace, context.search, run.task)
         for problem in problems:
             run.record_failure(Failure("lit-review", "Skipped", problem))
         papers = enrich_papers(papers)
-        marks = await _curate(context, papers)
-        accepted = [paper for paper in papers if is_accepted(marks[paper.key])]
-        left_out = [paper for paper in papers if not is_accepted(marks[paper.key])]
+        relevance = _measure(context, papers)
+        accepted = [paper for paper in papers if relevance[paper.key] >= MIN_RELEVANCE]
+        left_out = [paper for paper in papers if paper not in accepted]
         await context.add_passages([passage for paper in accepted for passage in paper.passages])
-        context.metadata["lit_review"] = _describe(papers, marks, {paper.key for paper in accepted})
-        if not accepted:
-            return Checked()
-        return await _Writer(context).write(accepted, left_out, marks)
+        context.metadata["lit_review"] = _describe(papers, relevance)
+        return await _Writer(context).write(accepted, left_out) if accepted else Checked()
+
+    async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
+        """Take over the table that a strong model wrote, and name the papers that it does not cite."""
+        if not (table := read_table(written.draft)):
+            return written
+        names = [name.lower() for name in table[0]]
+        context.metadata["lit_review"] = {"papers": [dict(zip(names, row, strict=False)) for row in table[1:]]}
+        handles = (handle for one in written.draft.written for handle in one.handles)
+        passages = map(context.run.evidence.find_passage, handles)
+        cited = {PurePath(passage.place.path).name for passage in passages if passage is not None}
+        files = (path for path in list_space_files(context.workspace) if path.suffix.lower() in PAPER_SUFFIXES)
+        missing = [f"- {escape_markdown(path.name)}" for path in files if path.name not in cited]
+        return add_section(written, "## Not cited\n\n" + "\n".join(missing)) if missing else written
 
 
-# -- Curation ----------------------------------------------------------------------------------------------------------
-
-
-async def _curate(context: SkillContext, papers: Sequence[Paper]) -> dict[str, dict[str, float]]:
-    """Return the marks of each paper: those of a language model, or else counted ones."""
-    similarity = _compare_with_topic(context, papers)
-    counted = {paper.key: mark_paper(paper, context.run.task, similarity.get(paper.key)) for paper in papers}
-    if not context.has_language_model:
-        return counted
-    for paper in papers:
-        for reader in READERS:
-            prompt = GradePaper(reader, context.run.task, Note(paper.text[:_READ_CHARS], (), paper.title))
-            answer = await context.run.try_ask(prompt)
-            if answer is not None and 1 <= answer.mark <= 5:
-                counted[paper.key][reader] = answer.mark
-    return counted
-
-
-def _compare_with_topic(context: SkillContext, papers: Sequence[Paper]) -> dict[str, float]:
-    if context.run.embed is None:
-        return {}
-    vectors = context.run.embed([context.run.task, *(f"{paper.title}. {paper.text[:2000]}" for paper in papers)])
-    return {paper.key: float(vectors[0] @ vectors[i]) for i, paper in enumerate(papers, 1)}
+def _measure(context: SkillContext, papers: Sequence[Paper]) -> dict[str, float]:
+    """Return how relevant each paper is to the topic, by its words and, with embeddings, by its meaning."""
+    topic, embed = context.run.task, context.run.embed
+    if embed is None:
+        return {paper.key: measure_relevance(paper, topic) for paper in papers}
+    first, *vectors = embed([topic, *(f"{paper.title}. {paper.text[:2000]}" for paper in papers)])
+    near = zip(papers, vectors, strict=True)
+    return {paper.key: measure_relevance(paper, topic, float(first @ vector)) for paper, vector in near}
 
 
 # -- Writing -----------------------------------------------------------------------------------------------------------
@@ -84,9 +71,7 @@ class _Writer:
         self._context = context
         self._checked: dict[QuotedSentence, tuple[list[Statement], tuple[ClaimVerdict, ...]]] = {}
 
-    async def write(
-        self, papers: Sequence[Paper], left_out: Sequence[Paper], marks: dict[str, dict[str, float]]
-    ) -> Checked:
+    async def write(self, papers: Sequence[Paper], left_out: Sequence[Paper]) -> Checked:
         run = self._context.run
         files = [paper.passages for paper in papers]
         nearness = {passage.id: 1.0 for passages in files for passage in passages}
@@ -104,26 +89,11 @@ class _Writer:
         synthesis = [line for one in found for line in await self._join(one)]
         blocks += ["## What several papers say", "\n".join(synthesis) or "No finding stands in more than one paper."]
         if left_out:
-            rows = [f"- {escape_markdown(one.title)} ({_describe_marks(marks[one.key])})" for one in left_out]
-            blocks += ["## Left out by the readers", "\n".join(rows)]
+            rows = [f"- {escape_markdown(one.title)}" for one in left_out]
+            blocks += ["## Left out: not about the topic", "\n".join(rows)]
         text = "\n\n".join(blocks)
         used = [own for sentence, (_, own) in self._checked.items() if escape_markdown(sentence.text) in text]
-        review = make_answer(text, [verdict for own in used for verdict in own], "yes")
-        return await self._add_synthesis(review, text)
-
-    async def _add_synthesis(self, review: Checked, text: str) -> Checked:
-        """Let a language model write the synthesis above the review; its claims are checked like any other."""
-        run = self._context.run
-        if not self._context.has_language_model:
-            return review
-        written = await run.try_ask(Rewrite(run.task, Note(text, ()), _SYNTHESIS))
-        if written is None or not written.answer.strip():
-            return review
-        checked = await self._context.verifier(read_response(run, written))
-        parts = (*checked.draft.parts, *review.draft.parts)
-        return replace(
-            checked, draft=replace(review.draft, parts=parts), verdicts=(*checked.verdicts, *review.verdicts)
-        )
+        return make_answer(text, [verdict for own in used for verdict in own], "yes")
 
     def _make_sentence(self, quotation: Quotation) -> QuotedSentence:
         text = " ".join(strip_markdown(quotation.text).split())
@@ -152,14 +122,15 @@ class _Writer:
 
 def _write_table(papers: Sequence[Paper]) -> str:
     labels = {paper.key: paper.label for paper in papers}
-    rows = ["| Paper | Year | Cites |", "| --- | --- | --- |"]
+    rows = ["| Paper | Authors | Year | Cites |", "| --- | --- | --- | --- |"]
     for paper in papers:
         cites = ", ".join(labels[key] for key in paper.cites if key in labels)
-        rows.append(f"| {' | '.join(map(escape_cell, (paper.title, str(paper.year or '–'), cites or '–')))} |")
+        cells = (paper.title, "; ".join(paper.authors), str(paper.year or ""), cites)
+        rows.append(f"| {' | '.join(escape_cell(cell or '–') for cell in cells)} |")
     return "\n".join(rows)
 
 
-def _describe(papers: Sequence[Paper], marks: dict[str, dict[str, float]], accepted: set[str]) -> dict[str, Any]:
+def _describe(papers: Sequence[Paper], relevance: dict[str, float]) -> dict[str, Any]:
     return {
         "papers": [
             {
@@ -169,8 +140,8 @@ def _describe(papers: Sequence[Paper], marks: dict[str, dict[str, float]], accep
                 "year": paper.year,
                 "doi": paper.doi or None,
                 "cites": list(paper.cites),
-                "marks": {reader: round(mark, 2) for reader, mark in marks[paper.key].items()},
-                "accepted": paper.key in accepted,
+                "relevance": round(relevance[paper.key], 2),
+                "accepted": relevance[paper.key] >= MIN_RELEVANCE,
             }
             for paper in papers
         ]
@@ -180,10 +151,3 @@ def _describe(papers: Sequence[Paper], marks: dict[str, dict[str, float]], accep
 def _render(statement: Statement) -> str:
     words, _, handle = statement.text.rpartition(" ")
     return f"“{words}” {handle}"
-
-
-def _describe_marks(marks: dict[str, float]) -> str:
-    """Say why a paper was left out: its mean, and the lowest mark if that decided."""
-    reader = min(marks, key=marks.__getitem__)
-    low = f", {marks[reader]:.1f} for {reader}" if marks[reader] < 2 else ""
-    return f"mean mark {fmean(marks.values()):.2f}{low}"
