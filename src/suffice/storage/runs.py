@@ -20,6 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
+from msgspec import convert
+
 from suffice.errors import InputError
 from suffice.events import Event, Finished, SearchStopped, Started, format_time, serialize_event
 from suffice.storage.findings import FindingStore
@@ -205,8 +207,6 @@ def load_prior_run(folder: Path) -> PriorRun:
 
 def build_prior_run(run: str, events: Iterable[Mapping[str, Any]]) -> PriorRun:
     """Return what a follow-up run builds on: the evidence of accepted rounds, the last belief, and the queries."""
-    from msgspec import convert
-
     task, evidence, belief, queries = "", dict[str, Passage](), tuple[Note, ...](), dict[str, None]()
     for event in events:
         if event["type"] == "started":
