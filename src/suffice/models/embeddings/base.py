@@ -1,10 +1,11 @@
 """The Embedder seam: texts to vectors of length one."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Embedder(Protocol):
@@ -23,12 +24,14 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """Return the length of a vector; this may embed a text to find out."""
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row for each text, in order; raise ``ModelError`` on failure."""
 
 
-def normalize_rows(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+def normalize_rows(rows: "NDArray[np.floating[Any]]") -> "NDArray[np.float32]":
     """Return the rows scaled to length one; raise ``ValueError`` for a row that is zero or not finite."""
+    import numpy as np
+
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and (lengths > 0).all()):
         raise ValueError("a vector is zero or not finite")

@@ -10,13 +10,14 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from suffice.errors import ModelError
 from suffice.models.embeddings.base import normalize_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,7 +55,9 @@ class MiniLM:
         # One text at a time: it uses all cores.
         self._run_lock = threading.Lock()
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        import numpy as np
+
         tokenizer, session = load_tokenizer(_MAX_TOKENS), open_session(FOLDER / "model.onnx", _SHA256)
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for row, encoding in enumerate(tokenizer.encode_batch(list(texts))):

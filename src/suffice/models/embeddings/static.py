@@ -6,11 +6,13 @@ only.
 """
 
 from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from suffice.models.embeddings.minilm import FOLDER, load_once, load_tokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # A long passage gains nothing from more.
 _MAX_TOKENS = 512
@@ -26,7 +28,9 @@ class StaticEmbedder:
     is_remote = False
     is_english_only = True
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        import numpy as np
+
         tokenizer, (table, scales) = load_tokenizer(_MAX_TOKENS), _load_table()
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), _BATCH_SIZE):
@@ -39,7 +43,9 @@ class StaticEmbedder:
 
 
 @load_once
-def _load_table() -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def _load_table() -> "tuple[NDArray[np.int8], NDArray[np.float32]]":
+    import numpy as np
+
     with np.load(FOLDER / "static.npz") as stored:
         return stored["vectors"], stored["scales"]
 
