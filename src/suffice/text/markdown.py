@@ -269,7 +269,7 @@ class _Document(NamedTuple):
 @lru_cache(maxsize=16)
 def _parse_blocks(text: str) -> _Document:
     """Parse a text into its blocks. The latest texts are cached: a draft is looked at several times."""
-    tokens = _get_block_parser().parse(text)
+    tokens = get_block_parser().parse(text)
     starts = (0, *(match.end() for match in _LINE_END.finditer(text)), len(text))
     blocks: list[_Block] = []
     in_head = False
@@ -315,10 +315,11 @@ def get_parser() -> MarkdownIt:
 
 
 @cache
-def _get_block_parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _MAX_NESTING}).enable("table").disable("reference")
+def get_block_parser(*, is_source: bool = False) -> MarkdownIt:
+    """Return a parser of blocks alone; a document that is searched may have raw HTML and reference definitions."""
+    parser = MarkdownIt("commonmark", {"html": is_source, "maxNesting": _MAX_NESTING}).enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
+    return parser if is_source else parser.disable("reference")
 
 
 # -- inline markup -----------------------------------------------------------------------------------------------------
