@@ -178,10 +178,8 @@ class _IngestWorker:
             (file, stamp, len(chunks), _clean(why)),
         ).fetchone()
         assert row is not None
-        first, order = (
-            int(row[0]) << postgres.FILE_SHIFT,
-            get_file_order(file) - 2**63,
-        )  # Postgres has no unsigned numbers.
+        first = int(row[0]) << postgres.FILE_SHIFT
+        order = get_file_order(file) - 2**63  # Postgres has no unsigned numbers.
         for number, entries in enumerate(_batched(make_entries(file, chunks), _WRITE_SIZE)):
             self._request.check_cancelled()
             offset = number * _WRITE_SIZE
