@@ -2,7 +2,7 @@
 
 import pytest
 
-from suffice.lab.gaps import DETECTORS, GAP_NAMES, SearchRecord, SearchRound, detect_gaps, has_wrong_entity
+from suffice.lab.gaps import GAPS, SearchRecord, SearchRound, detect_gaps, has_wrong_entity
 
 QUESTION = "Who founded the Halloran steel works?"
 WORKS = {"p1": "The Halloran steel works were founded by Ida Halloran."}
@@ -53,13 +53,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize("name", GAPS)
 def test_a_detector_finds_its_failure_and_nothing_else(name):
     present, absent, unknown = CASES[name]
-    assert DETECTORS[name](present) is True
-    assert DETECTORS[name](absent) is False
+    assert GAPS[name][1](present) is True
+    assert GAPS[name][1](absent) is False
     if unknown is not None:
-        assert DETECTORS[name](unknown) is None
+        assert GAPS[name][1](unknown) is None
 
 
 def test_a_good_search_has_none_of_them():
@@ -68,5 +68,4 @@ def test_a_good_search_has_none_of_them():
 
 
 def test_every_detector_states_its_rule():
-    assert DETECTORS.keys() == GAP_NAMES.keys()
-    assert all(detect.__doc__.startswith(f"{name}: ") for name, detect in DETECTORS.items())
+    assert all(detect.__doc__.startswith(f"{name}: ") for name, (_, detect) in GAPS.items())

@@ -5,8 +5,8 @@ import pytest
 from round_views import AllNew, Hit
 
 from suffice.meters import build_meters
-from suffice.meters.base import MeterContext
-from suffice.meters.semantic import CoverageMeter, list_topic_coverage
+from suffice.meters.base import MeterContext, list_topic_coverage
+from suffice.meters.semantic import CoverageMeter
 
 
 def embed(texts):

@@ -3,16 +3,19 @@
 import json
 import sys
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal
 
 from suffice import settings
 from suffice.cli.options import JSON, OUTPUT, PLAIN_ALPHA_HELP, argument, build_options, flag, takes_options
-from suffice.cli.output import print_error, print_note
-from suffice.errors import InputError
+from suffice.cli.output import print_error, print_note, write_file
+from suffice.errors import InputError, ModelError
 from suffice.options import SEARCH
+from suffice.types import Claim, Excerpt, Passage, Query, Source
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
     from suffice.cli.terminal import Terminal
     from suffice.prompts.judging import CheckDraft, CheckDraftResponse
     from suffice.search.base import Search
-    from suffice.types import Claim, Excerpt, Passage, Query, Source
 
 _DATA_SUFFIXES = frozenset(".json .jsonl .ndjson .ipynb .csv .tsv .xlsx .ods".split())
 _STDOUT = Path("-")
@@ -215,7 +217,6 @@ def _has_lines(file: str) -> bool:
 
 def _update_receipt(path: Path, earlier: "Receipt", checked: list[CheckedText]) -> None:
     """Write the receipt and say what the check read and which verdicts changed since the last one."""
-    from suffice.cli.output import write_file
     from suffice.report.wording import count
 
     write_file(path, earlier.update([one.record for one in checked]).dumps(), "--receipt")
@@ -232,7 +233,7 @@ def _screen(corpus: "Search", file: str, terminal: "Terminal") -> "Search":
 
     own = Path(file).resolve()
 
-    async def search_other_files(query: "Query", k: int) -> "list[Passage]":
+    async def search_other_files(query: Query, k: int) -> list[Passage]:
         found = await corpus(query, k)
         if any(Path(passage.place.path).resolve() == own for passage in found):
             found = [one for one in await corpus(query, 4 * k) if Path(one.place.path).resolve() != own]
@@ -267,7 +268,6 @@ def _name_fixed(file: str) -> str:
 def _write_fixed(checked: CheckedText, target: Path) -> None:
     """Write the mended text and list what was left out, with what the sources say instead."""
     from suffice.claims.fix import apply_fixes
-    from suffice.cli.output import write_file
 
     verdicts = [verdict for _, verdict in checked.claims]
     fixed = apply_fixes(checked.text, list(zip(checked.claim_texts, verdicts, strict=True)))
@@ -291,14 +291,11 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
 
 
 def _quote(text: str) -> str:
-    from textwrap import shorten
-
     return f"“{shorten(' '.join(text.split()), _MAX_LISTED_CHARS, placeholder=' …')}”"
 
 
 def _make_ask(model_name: str | None, config: settings.Settings, notify: Callable[[str], None]) -> "AskDraft | None":
     """Return a function that asks the named model about claims; if the model fails, it notifies and returns ``None``."""
-    from suffice.errors import ModelError
     from suffice.models.base import is_language_model
     from suffice.models.choose import choose_model
 
@@ -355,8 +352,6 @@ def _is_text_file(file: str) -> bool:
 
 
 def _print_files(checked: list[CheckedText]) -> None:
-    from collections import Counter
-
     from rich.text import Text
 
     from suffice.cli.terminal import SafeConsole
@@ -394,7 +389,7 @@ def _build_table(claims: "list[tuple[Claim, ClaimVerdict]]") -> "Table":
     return table
 
 
-def _describe_checker(claim: "Claim") -> str:
+def _describe_checker(claim: Claim) -> str:
     """Return who judged a claim and how surely, in words."""
     if claim.support == "unknown" or not claim.checker:
         return ""
@@ -404,7 +399,7 @@ def _describe_checker(claim: "Claim") -> str:
     return f"{likelihood}, says the {claim.checker}"
 
 
-def _mark(evidence: "Excerpt") -> "Text":
+def _mark(evidence: Excerpt) -> "Text":
     """Return the evidence in one line, the deciding words in bold."""
     from rich.text import Text
 

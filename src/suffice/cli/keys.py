@@ -1,5 +1,6 @@
 """``suffice keys``: manage who may use the service."""
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from suffice import settings
@@ -35,8 +36,6 @@ def create(
 @keys_app.command(name="list")
 def list_keys() -> None:
     """List all keys and what they allow."""
-    from datetime import UTC, datetime
-
     rows = [("id", "created", "allowed", "name")]
     for key in _open_key_store().list_keys():
         created = datetime.fromtimestamp(key.created, UTC).date()

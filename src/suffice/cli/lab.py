@@ -1,5 +1,8 @@
 """``suffice lab run``, ``tables``, ``gaps`` and ``data``: experiments with agents that search."""
 
+import sys
+import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,19 +137,14 @@ def gaps(
     paths: list[Path] = argument(..., "The folder of a grid, or files of --trace or episodes.", "DIR|TRACE..."),
 ) -> None:
     """Count failures of searches: G1-G7."""
-    from suffice.lab.gaps import GAP_NAMES
     from suffice.lab.result_table import to_markdown
     from suffice.lab.tables import build_gap_table
 
     print(to_markdown(build_gap_table(_read_gaps(paths))))
-    print()
-    print("; ".join(f"{key} {name}" for key, name in GAP_NAMES.items()) + ".")
 
 
 def show_data(folder: Path | None = argument(None, "A folder to check.", "[FOLDER]")) -> None:
     """List the data sets that 'suffice lab run' reads, or check a folder."""
-    from collections import Counter
-
     from suffice.lab.data import FORMATS, load_dataset
 
     if folder is None:
@@ -208,8 +206,6 @@ def _show_estimate(estimate: "GridEstimate", done: int, cells: int) -> None:
 
 def _confirm(model: "Model", estimate: "GridEstimate") -> None:
     """Ask before money is spent; a model on this machine costs nothing."""
-    import sys
-
     if model.local or estimate.usd == 0:
         return
     if not sys.stdin.isatty():
@@ -221,8 +217,6 @@ def _confirm(model: "Model", estimate: "GridEstimate") -> None:
 async def _run_with_progress(
     grid: "Grid", concurrency: int, max_cost: float | None, max_seconds: float | None
 ) -> "Progress":
-    import time
-
     printed_at = time.monotonic()
 
     def report(progress: "Progress") -> None:

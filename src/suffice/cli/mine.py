@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from suffice.cli.options import OUTPUT, QUIET, argument, build_options, flag, takes_options
 from suffice.cli.output import print_error, render_report, write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
-from suffice.options import LIMITS, SOURCES
+from suffice.options import LIMITS, SOURCES, RunOptions
+from suffice.types import Report
 
 if TYPE_CHECKING:
     from suffice.cli.terminal import Terminal
-    from suffice.options import RunOptions
-    from suffice.types import Report
 
 INDEX_NAME = "index.json"
 
@@ -92,7 +91,7 @@ def choose_name(topic: str, taken: set[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-async def _research_topic(topic: str, options: "RunOptions", terminal: "Terminal") -> "Report":
+async def _research_topic(topic: str, options: RunOptions, terminal: "Terminal") -> Report:
     from suffice.api import make_recorder, prepare_run
     from suffice.engine.pipeline import run_to_report
     from suffice.skills.activate import parse_command

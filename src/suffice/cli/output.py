@@ -5,12 +5,9 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from suffice.errors import InputError
-
-if TYPE_CHECKING:
-    from suffice.types import Report
+from suffice.types import Report
 
 _REPORT_SUFFIXES = (".md", ".html", ".json")
 
@@ -26,7 +23,7 @@ def print_note(message: str) -> None:
     print(" ".join(message.split()), file=sys.stderr)
 
 
-def render_report(report: "Report", suffix: str) -> str:
+def render_report(report: Report, suffix: str) -> str:
     """Render the report as Markdown, HTML or JSON, by file ending."""
     if suffix == ".json":
         from suffice.storage.report_json import dumps
@@ -54,7 +51,7 @@ def validate_report_path(path: Path, name: str = "--out") -> None:
         raise InputError(f"{name} {path}: the folder {path.parent} does not exist; create it first")
 
 
-def write_report(report: "Report", path: Path, name: str = "--out") -> None:
+def write_report(report: Report, path: Path, name: str = "--out") -> None:
     """Write the report in the format of the file's ending."""
     write_file(path, render_report(report, path.suffix.lower()), name)
 

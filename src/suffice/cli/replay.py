@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,11 @@ from suffice import settings
 from suffice.cli.options import JSON, CommandGroup, argument, flag
 from suffice.cli.output import print_note, write_file
 from suffice.errors import InputError
+from suffice.types import Embed
 
 if TYPE_CHECKING:
     from suffice.replay.compare import GateComparison
     from suffice.replay.episodes import Episode
-    from suffice.types import Embed
 
 lab_app = CommandGroup(help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
 
@@ -32,8 +33,6 @@ def replay(
 
     For each rule, shows where it would have stopped, and what that would have saved and missed.
     """
-    from dataclasses import asdict
-
     from suffice.gates.parse import parse_gate
     from suffice.lab.sweep import EXHAUSTION_SWEEP
     from suffice.meters import EMBEDDING_READINGS
@@ -130,7 +129,7 @@ def _load_episodes(paths: Sequence[Path], corpus: Path | None) -> "list[Episode]
     return [episode for path in paths for episode in read_episodes(path, texts)]
 
 
-def _open_embed() -> "Embed":
+def _open_embed() -> Embed:
     from suffice.models.embeddings.choose import choose_embedder
     from suffice.search.corpus.vectors import EmbeddingCache
 

@@ -8,6 +8,7 @@ import typer
 
 from suffice import settings
 from suffice.cli.options import JSON, CommandGroup, argument, flag
+from suffice.cli.output import render_report, validate_report_path, write_file, write_report
 from suffice.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ def list_runs(
 @runs_app.command()
 def show(run: str = _RUN, as_json: bool = JSON) -> None:
     """Show the report of a run."""
-    from suffice.cli.output import render_report
     from suffice.cli.terminal import print_report
     from suffice.storage.runs import find_run_dir, load_report
 
@@ -64,7 +64,6 @@ def export(
     out: Path = argument(..., "The file to write: .md, .html or .json for the report, .jsonl for the trace.", "FILE"),
 ) -> None:
     """Write a run's report or trace to a file."""
-    from suffice.cli.output import validate_report_path, write_file, write_report
     from suffice.storage.runs import EVENTS_FILE, find_run_dir, load_report
 
     folder = find_run_dir(_data_dir(), run)

@@ -7,10 +7,10 @@ from suffice import settings
 from suffice.cli.options import JSON, PLAIN_ALPHA_HELP, argument, build_options, flag, takes_options
 from suffice.cli.output import print_error
 from suffice.errors import InputError
+from suffice.types import Passage, Query
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
-    from suffice.types import Passage
 
 
 @takes_options("docs", "web", "providers", "include", "exclude", "k", "alpha", alpha=PLAIN_ALPHA_HELP)
@@ -23,13 +23,12 @@ def search(query: str = argument(..., "What to look for.", "QUERY"), as_json: bo
     from suffice.cli.terminal import Terminal, print_passages, run_interruptible
     from suffice.search.open import open_search
     from suffice.search.resilience import make_resilient
-    from suffice.types import Query
 
     text = validate_question(query)
     options = build_options(**given)
     with Terminal().live_display() as terminal:
 
-        async def find() -> "list[Passage]":
+        async def find() -> list[Passage]:
             search = await open_search(options.scope, settings.load(), terminal.notify, terminal.show_progress)
             resilient = make_resilient(search, lambda failure: terminal.notify(failure.message))
             return await resilient(Query(text), options.k)

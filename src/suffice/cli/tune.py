@@ -1,15 +1,15 @@
 """``suffice tune``: improve one instruction by experiments on a suite of tasks."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli.options import JSON, OUTPUT, QUIET, argument, build_options, flag, takes_options
-from suffice.errors import InputError
-from suffice.options import LIMITS, SEARCH
+from suffice.errors import InputError, SufficeError
+from suffice.options import LIMITS, SEARCH, RunOptions
 
 if TYPE_CHECKING:
-    from suffice.options import RunOptions
     from suffice.tuning.tuner import Evaluate, TuningExperiment, TuningResult
 
 
@@ -92,12 +92,11 @@ def tune(
     return 0
 
 
-def _make_evaluate(name: str, options: "RunOptions", score: Any, notify: Any) -> "Evaluate":
+def _make_evaluate(name: str, options: RunOptions, score: Any, notify: Any) -> "Evaluate":
     import asyncio
 
     from suffice.api import prepare_run
     from suffice.engine.pipeline import run_to_report
-    from suffice.errors import SufficeError
     from suffice.models.choose import notify_once
     from suffice.prompts.base import override_prompts
     from suffice.tuning.suite import TuningTask
@@ -140,9 +139,6 @@ def _choose_model(name: str | None, notify: Any) -> Any:
 
 
 def _print_result(result: "TuningResult", out: Path, as_json: bool) -> None:
-    import json
-    from dataclasses import asdict
-
     if as_json:
         print(json.dumps(asdict(result), ensure_ascii=False, indent=2))
         return

@@ -14,7 +14,7 @@ from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
 from suffice.gates.limits import LIMIT_REASONS
 from suffice.meters import MeterSet
-from suffice.meters.semantic import list_topic_coverage
+from suffice.meters.base import list_topic_coverage
 from suffice.search.base import Search
 from suffice.search.resilience import to_failure
 from suffice.state.run import RunState

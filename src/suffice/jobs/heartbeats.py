@@ -128,8 +128,6 @@ def _remove(connection: sa.Connection, worker: str) -> None:
 def _is_process_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return isinstance(error, PermissionError)
     return True

@@ -89,10 +89,7 @@ def resolve_collections(request: JobRequest, collections: Mapping[str, Sequence[
 
 def has_paid_calls(config: RunConfig) -> bool:
     """Whether a run makes calls that are worth journaling; the extractive model over our own indexes makes none."""
-    from suffice.search.corpus.search import CorpusSearch
-
-    is_own = isinstance(config.search, CorpusSearch) or getattr(config.search, "is_own_index", False)
-    return is_language_model(config.model) or not is_own
+    return is_language_model(config.model) or not getattr(config.search, "is_own_index", False)
 
 
 def _to_json_value(value: Any) -> Any:

@@ -111,8 +111,6 @@ class RunStore:
             "order": request,
             "priority": int(priority),
             "created": time.time(),
-            "attempts": 0,
-            "cancel": False,
             "idempotency": idempotency_key,
         }
         try:

@@ -7,7 +7,10 @@ method. The signals are few because a model with forty of them over-fitted.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
 
 from suffice.errors import InputError
 from suffice.gates.worth import extract_signals, worth
@@ -18,9 +21,6 @@ from suffice.replay.compare import compute_recall_curve
 from suffice.replay.episodes import Episode
 from suffice.replay.judge import find_stop, measure_readings
 from suffice.types import Readings
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LEVELS: dict[str, tuple[str, ...]] = {
     "text+reader": ("log_round", "missing_names", "pair_cover", "second_adds", "standout", "reader"),
@@ -91,8 +91,6 @@ def compute_mean_standout(episodes: Sequence[Episode]) -> float:
 
 def fit_logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool]) -> tuple[float, list[float]]:
     """Return bias and weights on the scale of the signals."""
-    import numpy
-
     x, y = numpy.array(rows, float), numpy.array(labels, float)
     mean, spread = x.mean(axis=0), x.std(axis=0)
     spread[spread < 1e-9] = 1.0

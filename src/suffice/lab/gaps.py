@@ -41,7 +41,7 @@ class SearchRecord:
 
 def detect_gaps(record: SearchRecord) -> dict[str, bool | None]:
     """Return the verdict of every detector by name."""
-    return {name: detect(record) for name, detect in DETECTORS.items()}
+    return {name: detect(record) for name, (_, detect) in GAPS.items()}
 
 
 def is_not_persisted(record: SearchRecord) -> bool | None:
@@ -105,24 +105,16 @@ def has_wrong_entity(record: SearchRecord) -> bool | None:
     return not is_abstention(record.answer) and any(_holds(text, record.answer) for text in texts)
 
 
-DETECTORS: dict[str, Callable[[SearchRecord], bool | None]] = {
-    "G1": is_not_persisted,
-    "G2": is_displaced,
-    "G3": is_from_own_memory,
-    "G4": is_premature,
-    "G5": has_repeated_queries,
-    "G6": has_repeated_results,
-    "G7": has_wrong_entity,
+GAPS: dict[str, tuple[str, Callable[[SearchRecord], bool | None]]] = {
+    "G1": ("evidence not persisted", is_not_persisted),
+    "G2": ("goal displacement", is_displaced),
+    "G3": ("own memory", is_from_own_memory),
+    "G4": ("premature stop", is_premature),
+    "G5": ("repeated queries", has_repeated_queries),
+    "G6": ("repeated results", has_repeated_results),
+    "G7": ("wrong entity", has_wrong_entity),
 }
-GAP_NAMES = {
-    "G1": "evidence not persisted",
-    "G2": "goal displacement",
-    "G3": "own memory",
-    "G4": "premature stop",
-    "G5": "repeated queries",
-    "G6": "repeated results",
-    "G7": "wrong entity",
-}
+"""What each gap is called, and its detector."""
 
 
 def _has_two_in_a_row(flags: Sequence[bool]) -> bool:

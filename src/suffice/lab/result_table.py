@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+import numpy
+
 from suffice.lab.episode import Row
 from suffice.lab.rows import compare_pairs, count_tokens
 from suffice.lab.statistics import DRAWS, PairedTest, bootstrap_interval
@@ -139,8 +141,6 @@ def format_effect(pairs: Sequence[tuple[Row, Row]], f1: PairedTest) -> list[str]
 
 def format_token_change(pairs: Sequence[tuple[Row, Row]], *, saved: bool = False) -> str:
     """Return the tokens of the left rows relative to those of the right ones, less 1; or what the left ones save."""
-
-    import numpy
 
     by_question: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for left, right in pairs:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+import numpy
+
 from suffice.errors import InputError, describe_install
 
 DRAWS = 2_000
@@ -22,8 +24,6 @@ class PairedTest:
 
 def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
     """Return the 95 % percentile interval of the mean, from draws with a fixed seed; ``None`` for fewer than two values."""
-    import numpy
-
     if len(values) < 2:
         return None
     array = numpy.asarray(values, float)

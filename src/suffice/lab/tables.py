@@ -14,7 +14,7 @@ from statistics import fmean, median, pstdev
 from suffice.gates.parse import parse_gate
 from suffice.lab.episode import Row
 from suffice.lab.experiment import NO_GATE
-from suffice.lab.gaps import DETECTORS, GAP_NAMES
+from suffice.lab.gaps import GAPS
 from suffice.lab.result_table import (
     FEW,
     ResultTable,
@@ -156,12 +156,12 @@ def _gate_impact_table(rows: Sequence[Row], by: str) -> ResultTable:
 
 def build_gap_table(rows: Sequence[Row]) -> ResultTable:
     """Return how often each failure was found, by harness and memory. Unknown verdicts are left out."""
-    names = "; ".join(f"{key} {name}" for key, name in GAP_NAMES.items())
+    names = "; ".join(f"{key} {name}" for key, (name, _) in GAPS.items())
     note = f"Share of runs, over all gates. {names}. Rules: suffice.lab.gaps."
-    table = ResultTable("gaps", "Gap prevalence", ["data", "harness", "memory", "n", *DETECTORS], note)
+    table = ResultTable("gaps", "Gap prevalence", ["data", "harness", "memory", "n", *GAPS], note)
     for key, group in group_rows([row for row in rows if row.get("gaps")], "data", "harness", "memory"):
         cells = []
-        for name in DETECTORS:
+        for name in GAPS:
             known = [row for row in group if row["gaps"].get(name) is not None]
             share = fmean(float(row["gaps"][name]) for row in known) if known else 0.0
             cells.append(f"{share:.0%}{mark_few_questions(known)}" if known else "–")

@@ -4,28 +4,21 @@ PCA        the right singular vectors of the centred rows, strongest first
 k-means    Lloyd's iteration from k-means++ seeds (Arthur & Vassilvitskii 2007)
 """
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy
+import numpy
 
 _MAX_ITERATIONS = 50  # Small clusters converge in a few steps.
 
 
-def project_pca(rows: "numpy.ndarray", components: int) -> "numpy.ndarray":
+def project_pca(rows: numpy.ndarray, components: int) -> numpy.ndarray:
     """Project the rows onto their first principal components, as many as the rows and their dimensions allow."""
-    import numpy
-
     centred = rows - rows.mean(axis=0)
     _, _, directions = numpy.linalg.svd(centred, full_matrices=False)
     projected: numpy.ndarray = centred @ directions[:components].T
     return projected
 
 
-def kmeans(rows: "numpy.ndarray", k: int, seed: int = 0) -> "numpy.ndarray":
+def kmeans(rows: numpy.ndarray, k: int, seed: int = 0) -> numpy.ndarray:
     """Return the cluster number of each row. Fewer rows than ``k``, or equal rows, give fewer clusters."""
-    import numpy
-
     if not len(rows):
         return numpy.zeros(0, int)
     random = numpy.random.default_rng(seed)
@@ -43,10 +36,8 @@ def kmeans(rows: "numpy.ndarray", k: int, seed: int = 0) -> "numpy.ndarray":
     return labels
 
 
-def cluster_rows(rows: "numpy.ndarray", components: int = 10, k: int = 8, seed: int = 0) -> list[list[int]]:
+def cluster_rows(rows: numpy.ndarray, components: int = 10, k: int = 8, seed: int = 0) -> list[list[int]]:
     """Return the row numbers of each cluster: largest cluster first, rows nearest to its centre first."""
-    import numpy
-
     if not len(rows):
         return []
     flat = project_pca(rows, components)
@@ -59,10 +50,8 @@ def cluster_rows(rows: "numpy.ndarray", components: int = 10, k: int = 8, seed: 
     return sorted(clusters, key=lambda members: (-len(members), members[0]))
 
 
-def _choose_seeds(rows: "numpy.ndarray", k: int, random: "numpy.random.Generator") -> "numpy.ndarray":
+def _choose_seeds(rows: numpy.ndarray, k: int, random: numpy.random.Generator) -> numpy.ndarray:
     """Draw seeds as k-means++ does: in proportion to the squared distance from the nearest seed so far."""
-    import numpy
-
     chosen = [int(random.integers(len(rows)))]
     while len(chosen) < min(k, len(rows)):
         distances = _squared_distances(rows, rows[chosen]).min(axis=1)
@@ -74,6 +63,6 @@ def _choose_seeds(rows: "numpy.ndarray", k: int, random: "numpy.random.Generator
     return seeds
 
 
-def _squared_distances(rows: "numpy.ndarray", centres: "numpy.ndarray") -> "numpy.ndarray":
+def _squared_distances(rows: numpy.ndarray, centres: numpy.ndarray) -> numpy.ndarray:
     squares: numpy.ndarray = ((rows[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
     return squares

@@ -4,46 +4,35 @@ The tracker is incremental: new chunks cost O(new chunks × topics), and only ch
 Vectors are rows of length one.
 """
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy
+import numpy
 
 
 class CoverageTracker:
     """Tracks the coverage vector ``values``: one number per topic, 0 for a topic without a similar chunk."""
 
     def __init__(self) -> None:
-        import numpy
-
         self.topics: numpy.ndarray | None = None
         self.values: numpy.ndarray = numpy.zeros(0)
         self._chunks: list[numpy.ndarray] = []
 
     @property
-    def chunks(self) -> "numpy.ndarray | None":
+    def chunks(self) -> numpy.ndarray | None:
         """The vectors of all chunks, in the order they were added."""
-        import numpy
-
         if len(self._chunks) > 1:
             self._chunks = [numpy.concatenate(self._chunks)]
         return self._chunks[0] if self._chunks else None
 
-    def set_topics(self, topics: "numpy.ndarray") -> None:
+    def set_topics(self, topics: numpy.ndarray) -> None:
         """Replace the topics and compute their coverage over all chunks."""
         self.topics = topics
         self.values = self._max_similarities(topics, self.chunks)
 
-    def add_topics(self, topics: "numpy.ndarray") -> None:
+    def add_topics(self, topics: numpy.ndarray) -> None:
         """Add topics. The coverage of the existing ones does not change."""
-        import numpy
-
         self.set_topics(topics if self.topics is None else numpy.concatenate([self.topics, topics]))
 
-    def add_chunks(self, chunks: "numpy.ndarray") -> float:
+    def add_chunks(self, chunks: numpy.ndarray) -> float:
         """Add chunks and return the information gain I = ‖c(k) − c(k−1)‖₂."""
-        import numpy
-
         if not len(chunks):
             return 0.0
         self._chunks.append(chunks)
@@ -54,9 +43,7 @@ class CoverageTracker:
         return float(numpy.linalg.norm(self.values - before))
 
     @staticmethod
-    def _max_similarities(topics: "numpy.ndarray", chunks: "numpy.ndarray | None") -> "numpy.ndarray":
-        import numpy
-
+    def _max_similarities(topics: numpy.ndarray, chunks: numpy.ndarray | None) -> numpy.ndarray:
         if chunks is None or not len(chunks):
             return numpy.zeros(len(topics))
         best: numpy.ndarray = numpy.maximum(0.0, (topics @ chunks.T).max(axis=1))

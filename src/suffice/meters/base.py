@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 Moment = Literal["before", "after"]
 """When a meter reads. Readings taken before the round is accepted may reject it."""
+TOPIC_PREFIX = "coverage.topic."  # Of the readings of single topics, before their names.
 
 
 class Hit(Protocol):
@@ -116,3 +117,15 @@ class ModelMeter(Protocol):
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         """Return the readings of this round. It is cancelled when the run's time is up; its readings are then unknown."""
+
+
+def list_topic_coverage(readings: Readings) -> dict[str, float]:
+    """Return the coverage of each topic by its name.
+
+    >>> list_topic_coverage({"coverage.mean": 0.6, "coverage.topic.wings": 0.83})
+    {'wings': 0.83}
+    """
+    topics = {
+        name.removeprefix(TOPIC_PREFIX): value for name, value in readings.items() if name.startswith(TOPIC_PREFIX)
+    }
+    return {name: value for name, value in topics.items() if value is not None}

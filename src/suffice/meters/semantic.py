@@ -12,19 +12,16 @@ by words, because every run without an embedding model would pay for it.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy
 
 from suffice.measure.coverage import CoverageTracker
-from suffice.meters.base import Meter, MeterContext, Moment, RoundView
+from suffice.meters.base import TOPIC_PREFIX, Meter, MeterContext, Moment, RoundView
 from suffice.text.bow_vectors import bow_vectors
 from suffice.text.entities import extract_facets
 from suffice.text.sentences import split_sentences
 from suffice.types import Note, Readings
 
-if TYPE_CHECKING:
-    import numpy
-
-TOPIC_PREFIX = "coverage.topic."
 _MAX_KNOWN = 512  # New sentences are compared with the latest ones only, so that a round's cost does not grow.
 _MAX_SENTENCES = 40  # Sentences of one passage that are compared, about 6,000 characters.
 
@@ -57,17 +54,13 @@ class EmbeddingNoveltyMeter(Meter):
             return {"novelty.embedding": 0.0}
         score = 10.0
         if self._known:
-            import numpy
-
             nearest = (self._look_up(found) @ self._look_up(self._known).T).max(axis=1)
             score = float(numpy.clip(10 * (1 - nearest.mean()), 0, 10))
         self._known = [*self._known, *found][-_MAX_KNOWN:]
         return {"novelty.embedding": round(score, 3)}
 
-    def _look_up(self, sentences: Sequence[str]) -> "numpy.ndarray":
+    def _look_up(self, sentences: Sequence[str]) -> numpy.ndarray:
         """Return the vectors of sentences, each computed once."""
-        import numpy
-
         assert self._embed is not None
         missing = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._vectors]
         if missing:
@@ -121,18 +114,6 @@ class CoverageMeter(Meter):
             "coverage.gain": gain,
             **by_topic,
         }
-
-
-def list_topic_coverage(readings: Readings) -> dict[str, float]:
-    """Return the coverage of each topic by its name.
-
-    >>> list_topic_coverage({"coverage.mean": 0.6, "coverage.topic.wings": 0.83})
-    {'wings': 0.83}
-    """
-    topics = {
-        name.removeprefix(TOPIC_PREFIX): value for name, value in readings.items() if name.startswith(TOPIC_PREFIX)
-    }
-    return {name: value for name, value in topics.items() if value is not None}
 
 
 def _list_sentences(text: str) -> list[str]:

@@ -7,12 +7,10 @@ asks for more than a minute has failed for now.
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from random import random
-from typing import TYPE_CHECKING
+
+from tenacity import AsyncRetrying, AttemptManager, RetryCallState, Retrying
 
 from suffice.errors import ModelError
-
-if TYPE_CHECKING:
-    from tenacity import AttemptManager, RetryCallState
 
 MAX_ATTEMPTS = 3
 MAX_BACKOFF = 10.0  # Seconds.
@@ -48,17 +46,13 @@ class Attempts:
         self._on_failure = on_failure
         self._delay = 0.0
 
-    def __iter__(self) -> "Iterator[AttemptManager]":
-        from tenacity import Retrying
-
+    def __iter__(self) -> Iterator[AttemptManager]:
         return iter(Retrying(retry=self._decide, wait=self._get_wait, reraise=True))
 
-    def __aiter__(self) -> "AsyncIterator[AttemptManager]":
-        from tenacity import AsyncRetrying
-
+    def __aiter__(self) -> AsyncIterator[AttemptManager]:
         return aiter(AsyncRetrying(retry=self._decide, wait=self._get_wait, reraise=True))
 
-    def _decide(self, state: "RetryCallState") -> bool:
+    def _decide(self, state: RetryCallState) -> bool:
         """Return whether to try again, and note the wait."""
         error = None if state.outcome is None else state.outcome.exception()
         if not isinstance(error, CallError):
@@ -69,5 +63,5 @@ class Attempts:
         self._delay = 0.0 if delay is None else delay
         return delay is not None
 
-    def _get_wait(self, state: "RetryCallState") -> float:
+    def _get_wait(self, state: RetryCallState) -> float:
         return self._delay

@@ -6,7 +6,10 @@ questions, so that all runs of one question are drawn together.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
 
 from suffice.gates.base import Gate
 from suffice.gates.limits import fixed
@@ -15,9 +18,6 @@ from suffice.measure.frontier import Point, interpolate, oracle_envelope, upper_
 from suffice.replay.episodes import Episode
 from suffice.replay.judge import StopPoint, accumulate_tokens, find_stop, measure_readings
 from suffice.types import Embed, Verdict
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 BOOTSTRAP_DRAWS = 500
 
@@ -125,9 +125,6 @@ class FixedReference:
     def __init__(
         self, questions: Sequence[str], curves: Sequence[Sequence[Point]], draws: int = BOOTSTRAP_DRAWS, seed: int = 0
     ) -> None:
-        import numpy
-
-        self._numpy = numpy
         numbers = {name: number for number, name in enumerate(dict.fromkeys(questions))}
         self.question_count = len(numbers)
         self._question_index = numpy.array([numbers[name] for name in questions])
@@ -141,14 +138,13 @@ class FixedReference:
 
     def lift_interval(self, reached: Sequence[Point]) -> tuple[float, float]:
         """Return the 95 % interval of the mean value of runs less that of fixed rounds at the same mean cost."""
-        drawn = zip(self._weighted_means(self._numpy.array(reached, float)).tolist(), self._envelopes, strict=True)
+        drawn = zip(self._weighted_means(numpy.array(reached, float)).tolist(), self._envelopes, strict=True)
         lifts = [value - interpolate(envelope, cost) for (cost, value), envelope in drawn]
-        low, high = self._numpy.quantile(lifts, (0.025, 0.975))
+        low, high = numpy.quantile(lifts, (0.025, 0.975))
         return float(low), float(high)
 
-    def _weighted_means(self, values: "NDArray[Any]") -> "NDArray[Any]":
+    def _weighted_means(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the weighted means of the columns, one row per draw."""
-        numpy = self._numpy
         sums = numpy.zeros((self.question_count, values.shape[1]))
         numpy.add.at(sums, self._question_index, values)
         sizes = numpy.bincount(self._question_index, minlength=self.question_count)
@@ -156,7 +152,7 @@ class FixedReference:
         return means
 
 
-def _find_envelope(points: "NDArray[Any]") -> list[Point]:
+def _find_envelope(points: NDArray[Any]) -> list[Point]:
     return upper_concave_hull(sorted((cost, value) for cost, value in points.tolist()))
 
 

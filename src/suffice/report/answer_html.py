@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape, unescape
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
+
+import nh3
+from markdown_it.token import Token
 
 from suffice.text.citations import find_citation_groups, parse_handle
 from suffice.text.markdown import get_parser
 from suffice.text.plain import replace_spans, strip_control_chars
 from suffice.types import Source, SupportLabel
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
 
 SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
 
@@ -59,9 +59,7 @@ class MarkdownRenderer:
         anchor = self._anchors.get(handle)
         return f'<a class="cite" href="#{anchor}">{escape(handle)}</a>' if anchor else escape(handle)
 
-    def _render_tokens(self, tokens: "list[Token]", *, has_citations: bool = True) -> str:
-        import nh3
-
+    def _render_tokens(self, tokens: list[Token], *, has_citations: bool = True) -> str:
         _shift_headings(tokens)
         for token in tokens:
             if token.type == "inline":
@@ -76,10 +74,8 @@ class MarkdownRenderer:
         )
         return (self._link_citations(safe) if has_citations else safe).replace(_ESCAPED_BRACKET, "")
 
-    def _filter_links(self, children: "list[Token]") -> "Iterable[Token]":
+    def _filter_links(self, children: list[Token]) -> Iterable[Token]:
         """Yield the inline tokens without images and without links that do not lead to a source."""
-        from markdown_it.token import Token
-
         position = 0
         while position < len(children):
             token = children[position]
@@ -130,7 +126,7 @@ def is_http_url(url: str | None) -> TypeGuard[str]:
     return url is not None and re.match(r"https?://", url, re.IGNORECASE) is not None
 
 
-def _shift_headings(tokens: "Sequence[Token]") -> None:
+def _shift_headings(tokens: Sequence[Token]) -> None:
     """Renumber the headings to an outline below the page's own headings that starts at ``h3`` and skips no level."""
     open_levels: list[int] = []
     for token in tokens:

@@ -229,10 +229,7 @@ def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
         )
         name = _escape(aspect.name[:1].upper() + aspect.name[1:], 80)
         rows.append(f'<tr><th scope="row" dir="auto">{name}</th>{cells}</tr>')
-    table = (
-        '<div class="scroll" role="region" tabindex="0" aria-label="Aspects and sources"><table class="map"><thead><tr>'
-        f'<th scope="col">Aspect</th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-    )
+    table = _wrap_table("Aspects and sources", "map", f'<th scope="col">Aspect</th>{heads}', "".join(rows))
     return _render_section("map", "Which source covers what", table)
 
 
@@ -343,11 +340,11 @@ def _render_rounds_table(stop: Stop) -> str:
         )
         for i, record in enumerate(stop.rounds)
     )
-    return (
-        '<div class="scroll" role="region" tabindex="0" aria-label="Round by round"><table class="rounds"><thead><tr>'
+    head = (
         '<th scope="col" class="number">Round</th><th scope="col">Queries</th><th scope="col" class="number">New</th>'
-        f'{heads}<th scope="col">Verdict</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        f'{heads}<th scope="col">Verdict</th>'
     )
+    return _wrap_table("Round by round", "rounds", head, rows)
 
 
 def _render_round_row(stop: Stop, record: RoundRecord, values: Iterable[str]) -> str:
@@ -460,9 +457,13 @@ def _render_table(rows: Sequence[Sequence[str]], label: str) -> str:
         + "</tr>"
         for row in rows[1:]
     )
+    return _wrap_table(label, "rounds", head, body)
+
+
+def _wrap_table(label: str, kind: str, head: str, body: str) -> str:
+    """Return a table that scrolls by itself where it is too wide; the label is for screen readers."""
     return (
-        '<div class="scroll" role="region" tabindex="0" aria-label="'
-        f'{label}"><table class="rounds">'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table class="{kind}">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

@@ -3,6 +3,8 @@
 The metadata may come from a file that another program wrote, so values of an unexpected shape are ignored.
 """
 
+import msgspec
+
 from suffice.text.plain import UNKNOWN_TEXT, finite_or_none
 from suffice.types import Report, Review
 
@@ -19,8 +21,6 @@ REVIEW_ENDING_TEXT = {
 
 def parse_review(report: Report) -> Review | None:
     """Return the review of the answer; ``None`` if there was none."""
-    import msgspec
-
     try:
         return msgspec.convert(report.metadata.get("review"), Review)
     except msgspec.ValidationError:

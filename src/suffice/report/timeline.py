@@ -4,7 +4,7 @@ The chart, the tables and the terminal all use this module, so that they show th
 formats.
 """
 
-from suffice.meters.semantic import TOPIC_PREFIX, list_topic_coverage
+from suffice.meters.base import TOPIC_PREFIX, list_topic_coverage
 from suffice.text.plain import finite_or_none
 from suffice.types import RoundRecord, Stop, Verdict
 

@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suffice.errors import InputError
+from suffice.models.embeddings import get_minilm
 from suffice.search.base import Reader, Search
+from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.search.engines.address import is_address, is_postgres, remove_secrets
+from suffice.search.engines.corpora import Corpus, MergedCorpora
+from suffice.search.fusion import MergedSearch
+from suffice.search.screened import InjectionFilter, describe_removal
+from suffice.search.threads import run_in_thread
 from suffice.settings import Settings
 from suffice.types import Embed, Notify
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
-    from suffice.search.corpus.vectors import EmbeddingCache
-    from suffice.search.engines.corpora import Corpus
     from suffice.search.engines.ingest import IngestResult
     from suffice.search.files.walk import SkippedFile
 
@@ -52,8 +57,6 @@ async def open_search(
     scope: SearchScope, config: Settings, notify: Notify, progress: ShowProgress | None = None
 ) -> Search:
     """Open the search over a scope. Prompt injections are removed from its passages, and ``notify`` receives which."""
-    from suffice.search.screened import InjectionFilter, describe_removal
-
     search, _ = await open_unscreened_search(scope, config, notify, progress)
     return InjectionFilter(search, lambda event: notify(describe_removal(event)))
 
@@ -80,17 +83,13 @@ async def open_unscreened_search(
     embed = None if scope.alpha == 1 else corpus.embed
     if web is None:
         return corpus, embed
-    from suffice.search.fusion import MergedSearch
-
     return MergedSearch({"The search over the documents": corpus, "The web search": web}), embed
 
 
 async def open_corpus(
     scope: SearchScope, config: Settings, notify: Notify, progress: ShowProgress | None = None
-) -> "Corpus":
+) -> Corpus:
     """Open the documents of a scope: the index over its files, brought up to date, and the corpora behind addresses."""
-    from suffice.search.engines.address import is_address, remove_secrets
-
     if not scope.docs:
         raise InputError("There is nothing to index; name files or folders")
     alpha = DEFAULT_ALPHA if scope.alpha is None else scope.alpha
@@ -104,11 +103,7 @@ async def open_corpus(
         corpora["The search over the files"] = await open_local_corpus(local, config, notify, progress)
     for address in addresses:
         corpora[f"The search in {remove_secrets(address)}"] = await _open_remote_corpus(address, alpha, config, notify)
-    if len(corpora) == 1:
-        return next(iter(corpora.values()))
-    from suffice.search.engines.corpora import MergedCorpora
-
-    return MergedCorpora(corpora)
+    return next(iter(corpora.values())) if len(corpora) == 1 else MergedCorpora(corpora)
 
 
 async def open_local_corpus(
@@ -145,9 +140,7 @@ def notify_skipped(skipped: "Sequence[SkippedFile]", notify: Notify) -> None:
         notify(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}.")
 
 
-async def _open_remote_corpus(address: str, alpha: float, config: Settings, notify: Notify) -> "Corpus":
-    from suffice.search.engines.address import is_postgres
-
+async def _open_remote_corpus(address: str, alpha: float, config: Settings, notify: Notify) -> Corpus:
     vectors = _open_vectors(config, notify, needs_model=alpha < 1)
     if is_postgres(address):
         from suffice.search.engines.hybrid import PostgresSearch
@@ -171,10 +164,8 @@ async def ingest_into(
 ) -> "IngestResult":
     """Read the files of a scope into a collection in Postgres; ``has_model`` embeds them with the configured model."""
     from suffice.search.corpus.sync import STDIN, IndexRequest
-    from suffice.search.engines.address import is_postgres, remove_secrets
     from suffice.search.engines.ingest import ingest_files
     from suffice.search.engines.postgres import parse_postgres
-    from suffice.search.threads import run_in_thread
 
     if not is_postgres(address):
         raise InputError(f"--to {remove_secrets(address)}: write postgres://HOST/DATABASE/COLLECTION")
@@ -210,10 +201,8 @@ def read_stdin() -> str:
     return decode(sys.stdin.buffer.read(), "standard input")
 
 
-def _open_vectors(config: Settings, notify: Notify, *, needs_model: bool = True) -> "EmbeddingCache":
-    from suffice.models.embeddings import get_minilm
+def _open_vectors(config: Settings, notify: Notify, *, needs_model: bool = True) -> EmbeddingCache:
     from suffice.models.embeddings.choose import choose_embedder
-    from suffice.search.corpus.vectors import EmbeddingCache
 
     embedder = choose_embedder(config, notify) if needs_model else get_minilm()
     return EmbeddingCache(embedder, config.cache_dir, notify)

@@ -15,6 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.resources.templates import ResourceSecurity
+from mcp_types import ToolAnnotations
 from pydantic import AliasChoices, BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.json_schema import SkipJsonSchema
 
@@ -32,10 +37,10 @@ from suffice.replay.judge import what_if
 from suffice.report.markdown import render_markdown
 from suffice.search.base import Search
 from suffice.search.open import open_search
+from suffice.server.request_options import option_fields
 from suffice.types import Passage, Query, Report, Source
 
 if TYPE_CHECKING:
-    from mcp.server import MCPServer
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -216,7 +221,7 @@ def serve_mcp(options: RunOptions, port: int | None, host: str = "127.0.0.1") ->
 
 
 def build_http_app(
-    server: "MCPServer", api_keys: "ApiKeyStore", host: str = "127.0.0.1", *, is_open: bool = True
+    server: MCPServer, api_keys: "ApiKeyStore", host: str = "127.0.0.1", *, is_open: bool = True
 ) -> "Starlette":
     """Build the HTTP application of a server, which follows the rules of ``suffice serve``.
 
@@ -264,14 +269,8 @@ class _KeyMiddleware:
         await self._app(scope, receive, send)
 
 
-def build_server(options: RunOptions) -> "MCPServer":
+def build_server(options: RunOptions) -> MCPServer:
     """Build the MCP server with its tools."""
-    from mcp.server import MCPServer
-    from mcp.server.mcpserver import Context
-    from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-    from mcp.server.mcpserver.resources.templates import ResourceSecurity
-    from mcp_types import ToolAnnotations
-
     shared = SharedSearch(options)
     sessions: OrderedDict[tuple[str, str], McpSession] = OrderedDict()
     server: MCPServer = MCPServer("suffice", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
@@ -377,8 +376,6 @@ def _identify_client(ctx: Any) -> tuple[str, str]:
 
 def _with_options(tool: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
     """Replace ``**options`` in a tool's signature by the named run options, so that the tool's schema lists them."""
-    from suffice.server.request_options import option_fields
-
     signature = inspect.signature(tool)
     parameters = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     for name, (kind, info) in option_fields(names, with_aliases=False).items():

@@ -13,15 +13,11 @@ Adding a passage costs O(log n), and a passage is examined only when its turn co
 import heapq
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from suffice.text.entities import content_stems, extract_names, strip_parenthetical
 from suffice.text.sentences import split_sentences
 from suffice.text.tokens import normalize_phrase, tokenize
-from suffice.types import Embed, Passage, Query
-
-if TYPE_CHECKING:
-    import numpy
+from suffice.types import Embed, Passage, Query, Vectors
 
 # Names of the passage in one query. With two, recall after two rounds of MuSiQue falls from .80 to .75.
 _MAX_ENTITIES = 5
@@ -38,7 +34,7 @@ class FollowUpQueue:
         self._question_stems = content_stems(question)
         self._question_phrase = normalize_phrase(question)
         self._key_words = extract_key_words(question)
-        self._question_vector: numpy.ndarray | None = None
+        self._question_vector: Vectors | None = None
         self._embed = embed
         self._queue: list[tuple[float, int, Passage]] = []
         self._added_count = 0  # Earlier passages come before equally similar later ones.

@@ -9,17 +9,14 @@ for each.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
+
+import numpy
 
 from suffice.measure.clusters import cluster_rows
 from suffice.measure.coverage import CoverageTracker
 from suffice.text.bow_vectors import bow_vectors
 from suffice.text.tokens import tokenize
 from suffice.types import Embed, Hits, Note, Passage
-
-if TYPE_CHECKING:
-    import numpy
 
 # Passages are selected by 0.65 · nearness to the topic − 0.35 · nearness to known passages (values of the source system, see
 # docs/sources.md). This is only as good as the hypothetical answers: where the topics themselves are used, choosing 5 of 15
@@ -41,10 +38,7 @@ class TopicOutline:
         self.hypothetical_answers: list[str] = []
         self._embed: Embed = embed or bow_vectors
         self._passages: list[Passage] = []
-
-    @cached_property
-    def _coverage(self) -> CoverageTracker:  # Made when first used: it imports numpy.
-        return CoverageTracker()
+        self._coverage = CoverageTracker()
 
     def add_topics(self, topics: Sequence[str], hypothetical_answers: Sequence[str]) -> None:
         """Add topics, each with its hypothetical answer."""
@@ -111,7 +105,7 @@ class TopicOutline:
         groups = cluster_rows(vectors[-_COMPARED_CHUNKS:], seed=seed)
         return [[latest[i] for i in members] for members in groups if len(members) > 1]
 
-    def _score_passages(self, topic: int, passages: Sequence[Passage]) -> "Sequence[float] | numpy.ndarray":
+    def _score_passages(self, topic: int, passages: Sequence[Passage]) -> Sequence[float] | numpy.ndarray:
         if not passages or self._coverage.topics is None:
             return [0.0] * len(passages)
         vectors = self._embed(_build_embedding_texts(passages))

@@ -9,6 +9,8 @@ import json
 import math
 from typing import Any, cast
 
+import msgspec
+
 from suffice import events
 from suffice.errors import InputError
 from suffice.text.plain import replace_surrogates
@@ -17,8 +19,6 @@ from suffice.types import Report
 
 def to_dict(report: Report) -> dict[str, Any]:
     """Return the report as plain dicts, lists, strings and numbers."""
-    import msgspec
-
     encoded = cast(dict[str, Any], to_json_safe(msgspec.to_builtins(report, str_keys=True, enc_hook=str)))
     for record in encoded["stop"]["rounds"]:
         record["verdicts"] = [events.serialize_verdict(verdict) for verdict in record["verdicts"]]
@@ -32,8 +32,6 @@ def dumps(report: Report) -> str:
 
 def loads(text: str) -> Report:
     """Parse a report that ``dumps`` wrote; unknown keys are ignored."""
-    import msgspec
-
     try:
         return msgspec.convert(_restore_thresholds(json.loads(text)), Report)
     except (ValueError, msgspec.ValidationError) as error:

@@ -13,12 +13,16 @@ import json
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
+
+from filelock import FileLock
+from msgspec import convert
 
 from suffice.errors import InputError
 from suffice.events import Event, Finished, SearchStopped, Started, format_time, serialize_event
@@ -85,9 +89,7 @@ class RunLogBuilder:
             "queries": [query for one in stop.rounds for query in one.queries],
             "novelty_scores": [one.readings.get("novelty.words") for one in stop.rounds],
             "sources": len(report.sources),
-            "claims": {
-                claim.support: sum(c.support == claim.support for c in report.claims) for claim in report.claims
-            },
+            "claims": dict(Counter(claim.support for claim in report.claims)),
             "review_scores": [one.get("composite") for one in review.get("rounds", ())],
             "review_passed": review.get("passed"),
             "memory_hits": list(metadata.get("recalled", ())),
@@ -205,8 +207,6 @@ def load_prior_run(folder: Path) -> PriorRun:
 
 def build_prior_run(run: str, events: Iterable[Mapping[str, Any]]) -> PriorRun:
     """Return what a follow-up run builds on: the evidence of accepted rounds, the last belief, and the queries."""
-    from msgspec import convert
-
     task, evidence, belief, queries = "", dict[str, Passage](), tuple[Note, ...](), dict[str, None]()
     for event in events:
         if event["type"] == "started":
@@ -243,8 +243,6 @@ def _append_log_row(data_dir: Path, row: dict[str, Any]) -> None:
 
 
 def _lock_log(data_dir: Path) -> AbstractContextManager[object]:
-    from filelock import FileLock
-
     return FileLock(data_dir / f"{LOG_FILE}.lock", mode=0o600)
 
 

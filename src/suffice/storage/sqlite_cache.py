@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from suffice.storage.corruption import CorruptCache, translate_sqlite_errors
 
 _BUSY_TIMEOUT_SECONDS = 30.0
@@ -157,8 +159,6 @@ class JsonCache:
         self.cache.delete_before(_encode_timestamp(self.clock() - self.max_age_seconds))
 
     def _load(self, key: bytes, type: Any) -> Any:
-        import msgspec
-
         stored = self.cache.get([key]).get(key)
         if stored is None:
             return None
@@ -170,8 +170,6 @@ class JsonCache:
             return None
 
     def _save(self, key: bytes, value: Any) -> None:
-        import msgspec
-
         with suppress(UnicodeEncodeError):
             self.cache.put({key: _encode_timestamp(self.clock()) + msgspec.json.encode(value)})
 

@@ -8,16 +8,14 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
+
+from markdown_it import MarkdownIt
 
 from suffice.text.citations import has_citation, parse_handle, strip_citations
 from suffice.text.plain import replace_spans
 from suffice.text.sections import WRITTEN_SECTIONS, ReportSection
 from suffice.text.sentences import Offsets
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-
 
 # -- headings, sections, fences ----------------------------------------------------------------------------------------
 
@@ -271,7 +269,7 @@ class _Document(NamedTuple):
 @lru_cache(maxsize=16)
 def _parse_blocks(text: str) -> _Document:
     """Parse a text into its blocks. The latest texts are cached: a draft is looked at several times."""
-    tokens = _get_block_parser().parse(text)
+    tokens = get_block_parser().parse(text)
     starts = (0, *(match.end() for match in _LINE_END.finditer(text)), len(text))
     blocks: list[_Block] = []
     in_head = False
@@ -306,25 +304,22 @@ def _fill_gaps(text: str, starts: tuple[int, ...], blocks: list[_Block]) -> Iter
 
 
 @cache
-def get_parser() -> "MarkdownIt":
+def get_parser() -> MarkdownIt:
     """Return the parser for what we render.
 
     Raw HTML is off. So are reference definitions: ``[1]: https://…`` in an answer would take the citation ``[1]`` over. So
     is the joining of texts, which would forget which brackets were escaped.
     """
-    from markdown_it import MarkdownIt
-
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     return parser.disable(["reference", "text_join"])
 
 
 @cache
-def _get_block_parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _MAX_NESTING}).enable("table").disable("reference")
+def get_block_parser(*, is_source: bool = False) -> MarkdownIt:
+    """Return a parser of blocks alone; a document that is searched may have raw HTML and reference definitions."""
+    parser = MarkdownIt("commonmark", {"html": is_source, "maxNesting": _MAX_NESTING}).enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
+    return parser if is_source else parser.disable("reference")
 
 
 # -- inline markup -----------------------------------------------------------------------------------------------------
@@ -545,8 +540,6 @@ def _normalize_url(url: str) -> str:
 
 
 @cache
-def _get_strict_parser() -> "MarkdownIt":
+def _get_strict_parser() -> MarkdownIt:
     """Return a parser that sees everything another viewer may act on: raw HTML and reference definitions too."""
-    from markdown_it import MarkdownIt
-
     return MarkdownIt("commonmark")

@@ -5,7 +5,8 @@ What a reader sees stays: headings, paragraphs, lists, tables, code, quotations.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from markdown_it.token import Token
 
 from suffice.answers import (
     DraftTable,
@@ -22,9 +23,6 @@ from suffice.text.citations import list_handles, split_cited_sentences, strip_ci
 from suffice.text.markdown import get_parser, mask_inline_code
 from suffice.text.quotations import read_cells, render_in_line, render_quotation
 
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-
 _INDENT = 4  # Columns for each level of a list: right below both ``- `` and ``10. ``.
 _END_MARKS = ".!?…:"
 
@@ -39,7 +37,7 @@ def parse_parts(markdown: str) -> tuple[Part, ...]:
     return tuple(_read_tokens(_rejoin_lists(tokens)))
 
 
-def _rejoin_lists(tokens: "Sequence[Token]") -> "list[Token]":
+def _rejoin_lists(tokens: Sequence[Token]) -> list[Token]:
     """Return the tokens with a list that goes on counting after a block of code as one list: the block belongs to its item."""
     kept: list[Token] = []
     end: int | None = None  # Where the last list closed, if only code came since.
@@ -57,7 +55,7 @@ def _rejoin_lists(tokens: "Sequence[Token]") -> "list[Token]":
     return kept
 
 
-def _read_tokens(tokens: "Sequence[Token]") -> Iterator[Part]:
+def _read_tokens(tokens: Sequence[Token]) -> Iterator[Part]:
     lists: list[str] = []  # The markers of the lists that are open.
     new_items: set[int] = set()  # The depths at which an item has begun and has no text yet.
     quotes = 0

@@ -10,9 +10,8 @@ from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
 _ITEM_MARKER = re.compile(rf"\s*{LIST_MARKER}\s+")
-_LETTER_MARKER = re.compile(
-    r"((?:(?<!\s)\s++)?)(?=\(?\w{1,4}\)\s)(?!\d+\))"
-)  # "(a)" or "a)", which Markdown does not know.
+# "(a)" or "a)", which Markdown does not know.
+_LETTER_MARKER = re.compile(r"((?:(?<!\s)\s++)?)(?=\(?\w{1,4}\)\s)(?!\d+\))")
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
 _PHRASE = re.compile(r"(?<![\w*\\])_(?=[^\W_])([^_*\s\x01]*+\s[^_*\n\x01]*+)(?<=[^\W_])_(?!\w)")

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import fmean, variance
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy
+import numpy
 
 MAX_EXACT = 14  # Differences up to which all sign flips are counted.
 _SAMPLES = 20_000
@@ -44,18 +42,14 @@ def sign_flip_p(differences: Sequence[float]) -> float:
     >>> sign_flip_p([0.1] * 5), sign_flip_p([0.1, -0.1])
     (0.03125, 0.75)
     """
-    import numpy
-
     sizes = numpy.abs(numpy.array(differences, float))
     count = int(numpy.sum(_make_signs(len(sizes)) @ sizes >= sum(differences) - 1e-12))
     return count / 2 ** len(sizes) if len(sizes) <= MAX_EXACT else (count + 1) / (_SAMPLES + 1)
 
 
 @cache
-def _make_signs(count: int) -> "numpy.ndarray":
+def _make_signs(count: int) -> numpy.ndarray:
     """Return all rows of ``count`` signs, or a sample of them if there are too many."""
-    import numpy
-
     if count > MAX_EXACT:
         return numpy.random.default_rng(0).choice((-1.0, 1.0), (_SAMPLES, count))
     bits = (numpy.arange(2**count)[:, None] >> numpy.arange(count)) & 1

@@ -6,16 +6,16 @@ module does not choose a server and stores nothing on disk.
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import httpx2
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from suffice.errors import ModelError
 from suffice.models.embeddings.base import normalize_rows
 from suffice.models.retry import RETRYABLE_STATUSES, Attempts, CallError
-
-if TYPE_CHECKING:
-    import httpx2
-    import numpy as np
-    from numpy.typing import NDArray
 
 _BATCH_SIZE = 64
 # Value of the source system, see docs/sources.md. Passages are far shorter; text pasted into a task may not be.
@@ -56,16 +56,14 @@ class RemoteEmbedder:
         assert self._dimension is not None
         return self._dimension
 
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        import numpy as np
-
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Some servers reject an empty text, so a space is sent instead.
         cleaned = [text[:_MAX_TEXT_CHARS].encode("utf-8", "replace").decode() or " " for text in texts]
         batches = [cleaned[start : start + _BATCH_SIZE] for start in range(0, len(cleaned), _BATCH_SIZE)]
         vectors = [self._embed_batch(batch) for batch in batches]
         return np.concatenate(vectors) if vectors else np.zeros((0, self.dimension), np.float32)
 
-    def _embed_batch(self, texts: list[str]) -> "NDArray[np.float32]":
+    def _embed_batch(self, texts: list[str]) -> NDArray[np.float32]:
         try:
             for attempt in Attempts(self._report_retry):
                 with attempt:
@@ -81,8 +79,6 @@ class RemoteEmbedder:
             self._notify(f"{error}; trying again in {delay:.0f} s.")
 
     def _send(self, body: dict[str, Any]) -> bytes:
-        import httpx2
-
         try:
             with self._get_client().stream("POST", self._url, json=body, headers=self._headers) as response:
                 content = _read_limited(response)
@@ -103,10 +99,7 @@ class RemoteEmbedder:
             )
         return content
 
-    def _parse_vectors(self, content: bytes, texts: list[str]) -> "NDArray[np.float32]":
-        import msgspec
-        import numpy as np
-
+    def _parse_vectors(self, content: bytes, texts: list[str]) -> NDArray[np.float32]:
         try:
             # Servers may send the vectors in any order.
             items = sorted(msgspec.json.decode(content)["data"], key=lambda item: item["index"])
@@ -127,9 +120,7 @@ class RemoteEmbedder:
             )
         return vectors
 
-    def _get_client(self) -> "httpx2.Client":
-        import httpx2
-
+    def _get_client(self) -> httpx2.Client:
         with self._lock:
             if self._client is None:
                 # A proxy from the environment is not used for a server on this machine.
@@ -137,7 +128,7 @@ class RemoteEmbedder:
             return self._client
 
 
-def _read_limited(response: "httpx2.Response") -> bytes:
+def _read_limited(response: httpx2.Response) -> bytes:
     content = b""
     for piece in response.iter_bytes():
         content += piece

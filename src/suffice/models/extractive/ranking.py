@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from suffice.models.embeddings.stretches import compare_stretches
 from suffice.models.reading import AnswerSpan, PassageReader
@@ -22,9 +21,6 @@ from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import expand_identifiers, expand_numbers
 from suffice.types import Embed, Note, Passage
-
-if TYPE_CHECKING:
-    import numpy
 
 Source = Note | Passage
 """What is read: both have a text and a title."""
@@ -150,7 +146,7 @@ def compute_cosines(text: str, others: Sequence[str], embed: Embed | None) -> li
     """Return the similarity of each text to the first; 0 without embeddings."""
     if embed is None or not others:
         return [0.0] * len(others)
-    vectors: numpy.ndarray = embed([text, *others])
+    vectors = embed([text, *others])
     return [float(value) for value in vectors[1:] @ vectors[0]]
 
 

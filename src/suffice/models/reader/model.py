@@ -11,15 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from suffice.errors import ModelError
 from suffice.models.embeddings.minilm import load_tokenizer, open_session, verify_model_file
 from suffice.models.reading import AnswerSpan
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _FOLDER = Path(__file__).parent
 JOBS = ("claims", "answers")  # Each has a file of weights.
@@ -61,13 +60,11 @@ class ReaderModel:
         for job in JOBS:
             verify_model_file(self._folder / f"{job}.onnx", _read_provenance(self._folder, job)["sha256"])
 
-    def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[np.float64]":
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return P(supported), P(contradicted), P(not enough) of each pair of claim and passage, one row each.
 
         A long passage is read in windows; the one with the least P(not enough) decides.
         """
-        import numpy as np
-
         temperature = _read_provenance(self._folder, "claims")["temperature"]
         best = np.tile(np.array([0.0, 0.0, 1.0]), (len(pairs), 1))
         read = np.zeros(len(pairs), bool)
@@ -81,8 +78,6 @@ class ReaderModel:
 
     def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the answer span of each passage, in order, with the probability that the passage answers at all."""
-        import numpy as np
-
         temperature = _read_provenance(self._folder, "answers")["temperature"]
         best = [AnswerSpan(0.0, 0, 0)] * len(passages)
         for window in self._windows([(question, passage) for passage in passages]):
@@ -111,9 +106,7 @@ class ReaderModel:
                     break
                 start += size - _WINDOW_OVERLAP
 
-    def _run(self, job: str, window: _Window, *outputs: str) -> "list[NDArray[np.float32]]":
-        import numpy as np
-
+    def _run(self, job: str, window: _Window, *outputs: str) -> list[NDArray[np.float32]]:
         session = open_session(self._folder / f"{job}.onnx", _read_provenance(self._folder, job)["sha256"])
         ids = np.array([window.ids], np.int64)
         kinds = np.zeros_like(ids)
@@ -140,10 +133,8 @@ def find_reader() -> ReaderModel | None:
     return get_reader()
 
 
-def _best_span(scores: "NDArray[np.float32]") -> tuple[int, int]:
+def _best_span(scores: NDArray[np.float32]) -> tuple[int, int]:
     """Return first and last token of the span with the highest sum of start and end scores."""
-    import numpy as np
-
     sums = scores[:, 0][:, None] + scores[:, 1][None, :]
     width = np.arange(len(scores))[None, :] - np.arange(len(scores))[:, None]
     sums[(width < 0) | (width >= _MAX_ANSWER_TOKENS)] = -np.inf

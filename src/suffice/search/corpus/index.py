@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+import numpy as np
+import tantivy
 
 from suffice.models.embeddings.static import embed_static
 from suffice.search.files.chunk import DocumentChunk
@@ -34,9 +36,6 @@ from suffice.text.languages import (
 from suffice.text.plain import replace_surrogates
 from suffice.text.spelling import unify_spelling
 from suffice.text.tokens import content_words, expand_identifiers, expand_numbers, segment_unspaced, tokenize
-
-if TYPE_CHECKING:
-    import tantivy
 
 # More threads only make smaller segments; 64 MB for each hold about 50,000 passages before a segment is written.
 _MAX_THREADS = 4
@@ -84,8 +83,6 @@ class BM25Index:
     """A snapshot of the index at the time of opening; ``refresh`` shows what was written later."""
 
     def __init__(self, folder: Path | None) -> None:
-        import tantivy
-
         self._schema = _build_schema()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -135,10 +132,8 @@ class BM25Index:
         """Return the distinct terms of a query, in every language that the index holds."""
         return extract_query_terms(text, self.count_languages())
 
-    def search(self, terms: Sequence[Term], limit: int) -> list[tuple[float, "tantivy.DocAddress"]]:
+    def search(self, terms: Sequence[Term], limit: int) -> list[tuple[float, tantivy.DocAddress]]:
         """Rank the passages with any of the terms by BM25, best first; the order of equals does not change on a rebuild."""
-        import tantivy
-
         should = tantivy.Occur.Should
         parts = [(should, tantivy.Query.term_query(self._schema, field, stem, "freq")) for field, stem in terms]
         query = tantivy.Query.boolean_query(parts)
@@ -153,10 +148,8 @@ class BM25Index:
         ranked = sorted(zip(orders, hits, strict=True), key=lambda item: (-item[1][0], item[0]))
         return [hit for _, hit in ranked[:limit]]
 
-    def list_addresses(self, file: str | None = None) -> list["tantivy.DocAddress"]:
+    def list_addresses(self, file: str | None = None) -> list[tantivy.DocAddress]:
         """Return the addresses of all entries, or of those of a file, in an order that does not change on a rebuild."""
-        import tantivy
-
         query = tantivy.Query.all_query()
         if file is not None:
             query = tantivy.Query.term_query(self._schema, "file", file, "basic")
@@ -166,12 +159,10 @@ class BM25Index:
             ).hits
         return [address for _, address in hits]
 
-    def get_entry(self, address: "tantivy.DocAddress") -> IndexEntry:
+    def get_entry(self, address: tantivy.DocAddress) -> IndexEntry:
         return self._decode_entry(address.segment_ord, address.doc)
 
-    def _use(self, searcher: "tantivy.Searcher") -> None:
-        import tantivy
-
+    def _use(self, searcher: tantivy.Searcher) -> None:
         @lru_cache(maxsize=_MAX_DECODED)
         def decode_entry(segment: int, number: int) -> IndexEntry:
             with translate_tantivy_errors():
@@ -182,15 +173,13 @@ class BM25Index:
 
     def find_files_with_id(self, id: str) -> list[str]:
         """Return the files with a record of this id, if there are several."""
-        import tantivy
-
         if self._searcher.doc_freq("id", id) < 2:
             return []
         query = tantivy.Query.term_query(self._schema, "id", id, "basic")
         with translate_tantivy_errors():
             return [self.get_entry(address).file for _, address in self._searcher.search(query, 1000, count=False).hits]
 
-    def _open_searcher(self) -> "tantivy.Searcher":
+    def _open_searcher(self) -> tantivy.Searcher:
         # Another process may merge segments and remove the old ones after their list was read here.
         for attempt in range(_OPEN_ATTEMPTS):
             try:
@@ -208,11 +197,8 @@ class BM25Index:
 class IndexWriter:
     """Adds and removes the entries of files."""
 
-    def __init__(self, writer: "tantivy.IndexWriter") -> None:
-        import tantivy
-
+    def __init__(self, writer: tantivy.IndexWriter) -> None:
         self._writer = writer
-        self._new_document = tantivy.Document
 
     def remove(self, file: str) -> None:
         with translate_tantivy_errors():
@@ -225,7 +211,7 @@ class IndexWriter:
             for number, entry in enumerate(make_entries(file, chunks)):
                 if number % 1000 == 0:
                     check_cancelled()
-                document = self._new_document()
+                document = tantivy.Document()
                 field = name_field(entry.language)
                 words = _normalize(f"{entry.title} {entry.text}")
                 document.add_text(field, unify_spelling(words) if field == name_field(ENGLISH) else words)
@@ -263,8 +249,6 @@ def make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexEn
 
 def _embed(texts: list[str]) -> list[bytes]:
     """Return static vectors as int8, each scaled to use the whole range."""
-    import numpy as np
-
     vectors = embed_static(list(map(replace_surrogates, texts)))
     peaks = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9)
     return [row.tobytes() for row in np.round(vectors / peaks * 127).astype(np.int8)]
@@ -310,9 +294,7 @@ def name_field(language: str) -> str:
     return f"{_FIELD_PREFIX}{ENGLISH if language == UNSPACED else language}"
 
 
-def _build_schema() -> "tantivy.Schema":
-    import tantivy
-
+def _build_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     for language in STEMMED_LANGUAGES:
         builder.add_text_field(name_field(language), tokenizer_name=language, index_option="freq")

@@ -11,10 +11,14 @@ passage and embeds them all once. ``sync`` keeps the index up to date.
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from suffice.errors import InputError, ModelError, SearchError
+import numpy as np
+import tantivy
+
+from suffice.errors import InputError, SearchError
 from suffice.models.embeddings import Embedder, embed_static, get_minilm
 from suffice.models.embeddings.static import StaticEmbedder
 from suffice.models.embeddings.stretches import split_stretches
@@ -22,15 +26,12 @@ from suffice.search.base import RankedScope
 from suffice.search.corpus.index import BM25Index, IndexEntry
 from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, text_to_embed, to_passage
 from suffice.search.corpus.sync import STDIN, CorpusIndex, IndexRequest, open_index
-from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.files.walk import SkippedFile
 from suffice.search.threads import run_in_thread
 from suffice.storage.corruption import CorruptCache
 from suffice.text.languages import ENGLISH, detect_language
-from suffice.types import Passage, Query, Vectors
-
-if TYPE_CHECKING:
-    import tantivy
+from suffice.types import Passage, Vectors
 
 MAX_CANDIDATES = 50  # By words, and as many by meaning.
 _MAX_WEIGHED = 400  # Passages whose words count when their meaning makes them candidates.
@@ -45,8 +46,10 @@ EMBEDDED_OF_ALL = 200  # Of these the embedding model compares the best, a few s
 ProgressCallback = Callable[[str, int, int], None]
 
 
-class CorpusSearch:
+class CorpusSearch(VectorSearch):
     """Searches files as they were when ``open`` returned."""
+
+    is_own_index = True
 
     def __init__(
         self,
@@ -56,14 +59,12 @@ class CorpusSearch:
         progress: ProgressCallback,
         relative_roots: Sequence[str] = (),
     ) -> None:
+        super().__init__(alpha, vectors)
         self.skipped: tuple[SkippedFile, ...] = corpus.skipped
         self.partly_read: tuple[SkippedFile, ...] = corpus.partly_read
         self._files = corpus.files
         self._invalidate = corpus.invalidate
         self._index: BM25Index = corpus.index
-        self._alpha = alpha
-        self._vectors = vectors
-        self.is_english_only = vectors.is_english_only
         self._progress = progress
         self._relative_roots = [(os.path.join(os.path.abspath(root), ""), root) for root in relative_roots]
         self._dense: tuple[list[tantivy.DocAddress], Vectors] | None = None
@@ -177,15 +178,15 @@ class CorpusSearch:
         """Close the embedding cache. Searching still works without it."""
         self._vectors.close()
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of any texts, from the same model and cache as the passages."""
-        return self._vectors.embed(texts)
+    async def _find_passages(self, text: str, k: int) -> list[Passage]:
+        with self._report_damage():
+            return await run_in_thread(lambda check_cancelled: self._search(text, k, check_cancelled))
 
-    async def __call__(self, query: Query, k: int) -> list[Passage]:
+    @contextmanager
+    def _report_damage(self) -> Iterator[None]:
+        """Mark a corrupt index to be rebuilt, and say so."""
         try:
-            return await run_in_thread(lambda check_cancelled: self._search(query.text, k, check_cancelled))
-        except ModelError as error:
-            raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
+            yield
         except CorruptCache as error:
             self._invalidate()
             raise SearchError(f"The index is damaged ({error}); start again to rebuild it.") from error
@@ -213,8 +214,6 @@ class CorpusSearch:
 
     def _find_near(self, text: str, count: int) -> list[IndexEntry]:
         """Return the entries whose static vectors are nearest to an English text; none where there are too many to compare."""
-        import numpy as np
-
         if self.size > MAX_RANKED or (detect_language(text) or ENGLISH) != ENGLISH:
             return []
         if self._static is None:
@@ -270,11 +269,8 @@ class CorpusSearch:
 
     async def embed_passages(self) -> None:
         """Embed all passages ahead of time, so that a later question embeds none of them. Cached vectors are kept."""
-        try:
+        with self._report_damage():
             await run_in_thread(self._embed_ahead)
-        except CorruptCache as error:
-            self._invalidate()
-            raise SearchError(f"The index is damaged ({error}); start again to rebuild it.") from error
 
     def _embed_ahead(self, check_cancelled: Callable[[], None]) -> None:
         def list_texts(entry: IndexEntry) -> list[str]:
@@ -307,8 +303,6 @@ class CorpusSearch:
     def _search_dense(
         self, text: str, k: int, check_cancelled: Callable[[], None]
     ) -> Iterator[tuple[float, IndexEntry]]:
-        import numpy as np
-
         with self._dense_lock:
             if self._dense is None:
                 # Twice the size of the cached ones: NumPy multiplies float16 many times slower.
@@ -348,8 +342,6 @@ def score_all(
 
     What the model did not compare gets what its static vector leads one to expect.
     """
-    import numpy as np
-
     rough = vectors @ embed_static([question])[0]
     best = np.argsort(-rough, kind="stable")[:EMBEDDED_OF_ALL]
     exact = embed([question, *(texts[i] for i in best)])
@@ -362,8 +354,6 @@ def score_all(
 
 def read_vectors(entries: Sequence[IndexEntry]) -> Vectors:
     """Return the static vectors of entries, at length one."""
-    import numpy as np
-
     joined = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8)
     vectors = joined.reshape(-1, StaticEmbedder.dimension).astype(np.float32)
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9), np.float32)

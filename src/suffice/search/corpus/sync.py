@@ -20,6 +20,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from suffice.errors import SearchError
 from suffice.search.corpus.index import BM25Index, IndexWriter
@@ -183,8 +184,6 @@ def _open_and_update(folder: Path, request: IndexRequest, scan: FileScan) -> Cor
 
 @contextmanager
 def _hold_lock(path: Path, request: IndexRequest) -> Iterator[None]:
-    from filelock import FileLock, Timeout
-
     lock = FileLock(path)
     deadline = time.monotonic() + _LOCK_TIMEOUT_SECONDS
     is_waiting = False

@@ -14,9 +14,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from suffice.errors import ModelError, SearchError
 from suffice.models.embeddings import Embedder
 from suffice.storage.sqlite_cache import SqliteCache
-from suffice.types import Vectors
+from suffice.types import Passage, Query, Vectors
 
 # Texts embedded between two writes; an interruption loses at most this work, a few seconds.
 _BATCH_SIZE = 128
@@ -48,8 +51,6 @@ class EmbeddingCache:
 
         ``on_progress`` receives the number of texts embedded so far and may raise to stop.
         """
-        import numpy as np
-
         keys = [_hash_text(text) for text in texts]
         with self._lock:
             cache, dimension = self._open_cache(), self.embedder.dimension
@@ -89,8 +90,6 @@ class EmbeddingCache:
         return self._cache
 
     def _clear_if_model_changed(self, cache: SqliteCache) -> None:
-        import numpy as np
-
         probe = self.embedder.embed([_PROBE_TEXT])[0]
         stored = cache.get([_hash_text(_PROBE_TEXT)]).get(_hash_text(_PROBE_TEXT))
         if stored is not None:
@@ -111,6 +110,31 @@ class EmbeddingCache:
             self._recent.move_to_end(key)
         while len(self._recent) > _MAX_RECENT:
             self._recent.popitem(last=False)
+
+
+class VectorSearch:
+    """Base of the searches over documents, by words (``alpha`` 1), by the meaning of vectors (0), or by both."""
+
+    is_own_index = False
+    """Whether a search costs nothing, so that its results do not have to be stored to resume a run."""
+
+    def __init__(self, alpha: float, vectors: EmbeddingCache) -> None:
+        self._alpha = alpha
+        self._vectors = vectors
+        self.is_english_only = vectors.is_english_only
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of any texts, from the same model and cache as the passages."""
+        return self._vectors.embed(texts)
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        try:
+            return await self._find_passages(query.text, k)
+        except ModelError as error:
+            raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
+
+    async def _find_passages(self, text: str, k: int) -> list[Passage]:
+        raise NotImplementedError
 
 
 def _hash_text(text: str) -> bytes:

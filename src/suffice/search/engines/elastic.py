@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, unquote
 
-from suffice.errors import InputError, ModelError, SearchError
+from suffice.errors import InputError
 from suffice.models.embeddings.static import embed_static
 from suffice.search.corpus.index import IndexEntry, extract_query_terms
 from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, text_to_embed
 from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
-from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.engines.address import remove_secrets, split_address
 from suffice.search.web.endpoint import get_by_path
 from suffice.search.web.http import ProviderRequest, fetch_json
 from suffice.search.web.provider import clean_text
 from suffice.text.chunks import split_text
 from suffice.text.languages import ENGLISH, detect_language, stem_text
-from suffice.types import Passage, Place, Query, Vectors
+from suffice.types import Passage, Place
 
 _FIELDS = ("text", "title", "url", "page")
 _PARAMETERS = (*_FIELDS, "scheme", "api_key")
@@ -109,26 +109,14 @@ async def open_elastic(
     return ElasticSearch(index, alpha, vectors)
 
 
-class ElasticSearch:
+class ElasticSearch(VectorSearch):
     """Searches an index of Elasticsearch or OpenSearch."""
 
     def __init__(self, index: ElasticIndex, alpha: float, vectors: EmbeddingCache) -> None:
+        super().__init__(alpha, vectors)
         self._index = index
-        self._alpha = alpha
-        self._vectors = vectors
-        self.is_english_only = vectors.is_english_only
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of any texts, from the configured embedder."""
-        return self._vectors.embed(texts)
-
-    async def __call__(self, query: Query, k: int) -> list[Passage]:
-        try:
-            return await self._search(query.text, k)
-        except ModelError as error:
-            raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
-
-    async def _search(self, text: str, k: int) -> list[Passage]:
+    async def _find_passages(self, text: str, k: int) -> list[Passage]:
         fields = [self._index.fields[name] for name in ("text", "title") if name in self._index.fields]
         body = {
             "size": max(MAX_CANDIDATES, k),

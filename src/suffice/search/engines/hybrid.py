@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, combinations
 from typing import Any, NamedTuple
 
-from suffice.errors import InputError, ModelError, SearchError
+from suffice.errors import InputError
 from suffice.models.embeddings.static import StaticEmbedder, embed_static
 from suffice.search.corpus.index import IndexEntry, Term, extract_query_terms, name_field
 from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, to_passage
 from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
-from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.engines import postgres
-from suffice.types import Passage, Query, Vectors
+from suffice.types import Passage
 
 MAX_SCORED = 10_000  # Passages scored in one step; scoring takes some microseconds each.
 _MAX_COMMON = 8  # Common words that are combined; a passage that has none of the rarest ones is not searched for.
@@ -46,21 +46,18 @@ class _Found(NamedTuple):
     position: int
 
 
-class PostgresSearch:
+class PostgresSearch(VectorSearch):
     """Searches a collection as it is at the moment of each query."""
 
     is_own_index = True
-    """A search costs nothing, so its results do not have to be stored to resume a run."""
 
     def __init__(
         self, address: postgres.PostgresAddress, info: postgres.CollectionInfo, alpha: float, vectors: EmbeddingCache
     ) -> None:
+        super().__init__(alpha, vectors)
         self._address = address
-        self._alpha = alpha
-        self._vectors = vectors
         self._is_static = info.embedder == StaticEmbedder.name
         self._languages: dict[str, int] = {}
-        self.is_english_only = vectors.is_english_only
 
     @classmethod
     async def open(cls, address: postgres.PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
@@ -92,15 +89,8 @@ class PostgresSearch:
         """The language of most passages, for a question that does not show its own."""
         return max(self._languages, key=lambda name: self._languages[name], default=None)
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of any texts, from the configured embedder."""
-        return self._vectors.embed(texts)
-
-    async def __call__(self, query: Query, k: int) -> list[Passage]:
-        try:
-            return await asyncio.to_thread(self._search, query.text, k)
-        except ModelError as error:
-            raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
+    async def _find_passages(self, text: str, k: int) -> list[Passage]:
+        return await asyncio.to_thread(self._search, text, k)
 
     def _search(self, text: str, k: int) -> list[Passage]:
         if k < 1:
@@ -130,7 +120,7 @@ class PostgresSearch:
 
     def _find(
         self,
-        connection: "postgres.Connection",
+        connection: postgres.Connection,
         text: str,
         terms: Sequence[Term],
         languages: Mapping[str, int],
@@ -190,7 +180,7 @@ def _weigh_query(terms: Sequence[Term], counts: Mapping[int, int], languages: Ma
 
 
 def _find_by_words(
-    connection: "postgres.Connection", weights: Mapping[int, float], counts: Mapping[int, int], limit: int
+    connection: postgres.Connection, weights: Mapping[int, float], counts: Mapping[int, int], limit: int
 ) -> list[int]:
     """Return the ids of the best passages by BM25."""
     query = postgres.format_weights(weights)
@@ -225,12 +215,12 @@ def _split_by_rarity(counts: Mapping[int, int]) -> tuple[list[int], list[int]]:
     return ordered[:rare], ordered[rare:]
 
 
-def _read_totals(connection: "postgres.Connection") -> dict[str, int]:
+def _read_totals(connection: postgres.Connection) -> dict[str, int]:
     rows = connection.execute("SELECT name, sum(count)::bigint FROM totals GROUP BY name").fetchall()
     return {name: count for name, count in rows if count > 0}
 
 
-def _read_counts(connection: "postgres.Connection", terms: Sequence[Term]) -> dict[int, int]:
+def _read_counts(connection: postgres.Connection, terms: Sequence[Term]) -> dict[int, int]:
     """Return in how many passages each term occurs, by dimension; terms that occur nowhere are left out."""
     rows = connection.execute(
         "SELECT term, sum(passages)::bigint FROM statistics WHERE term = ANY(%s) GROUP BY term",
@@ -239,7 +229,7 @@ def _read_counts(connection: "postgres.Connection", terms: Sequence[Term]) -> di
     return {term: count for term, count in rows if count > 0}
 
 
-def _find_shared_ids(connection: "postgres.Connection", ids: Sequence[str]) -> dict[str, str]:
+def _find_shared_ids(connection: postgres.Connection, ids: Sequence[str]) -> dict[str, str]:
     """Return the file that owns each id which several files use: the first by its path."""
     if not ids:
         return {}

@@ -19,6 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psycopg
+
 from suffice.errors import InputError, SearchError
 from suffice.models.embeddings.static import StaticEmbedder
 from suffice.search.corpus.index import IndexEntry, extract_entry_terms, get_file_order, make_entries
@@ -84,7 +86,7 @@ def ingest_files(
 class _IngestWorker:
     """Writes the changed files of one request."""
 
-    _connection: "postgres.Connection"
+    _connection: postgres.Connection
     _address: postgres.PostgresAddress
     _request: IndexRequest
     _scan: FileScan
@@ -176,10 +178,8 @@ class _IngestWorker:
             (file, stamp, len(chunks), _clean(why)),
         ).fetchone()
         assert row is not None
-        first, order = (
-            int(row[0]) << postgres.FILE_SHIFT,
-            get_file_order(file) - 2**63,
-        )  # Postgres has no unsigned numbers.
+        first = int(row[0]) << postgres.FILE_SHIFT
+        order = get_file_order(file) - 2**63  # Postgres has no unsigned numbers.
         for number, entries in enumerate(_batched(make_entries(file, chunks), _WRITE_SIZE)):
             self._request.check_cancelled()
             offset = number * _WRITE_SIZE
@@ -256,7 +256,7 @@ class _IngestWorker:
 
 
 def _open_collection(
-    connection: "postgres.Connection",
+    connection: postgres.Connection,
     address: postgres.PostgresAddress,
     vectors: EmbeddingCache | None,
     *,
@@ -291,7 +291,7 @@ def _open_collection(
         )
 
 
-def _finish(connection: "postgres.Connection", address: postgres.PostgresAddress, request: IndexRequest) -> None:
+def _finish(connection: postgres.Connection, address: postgres.PostgresAddress, request: IndexRequest) -> None:
     """Build the search indexes and compact the statistics, unless other workers are still writing."""
     with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
         if not has_lock:
@@ -314,16 +314,14 @@ def _finish(connection: "postgres.Connection", address: postgres.PostgresAddress
         request.progress("building the search indexes", 2, 2)
 
 
-def _set_build_memory(connection: "postgres.Connection") -> None:
+def _set_build_memory(connection: postgres.Connection) -> None:
     row = connection.execute("SELECT count(*), (SELECT dimension FROM collection) FROM entries").fetchone()
     passages, dimension = row if row is not None else (0, 0)
     megabytes = min(_MAX_BUILD_MEGABYTES, 64 + passages * (2 * dimension + _GRAPH_BYTES) // 1_000_000)
     connection.execute(f"SET maintenance_work_mem = '{megabytes}MB'".encode())
 
 
-def _build_vector_index(connection: "postgres.Connection") -> None:
-    import psycopg
-
+def _build_vector_index(connection: postgres.Connection) -> None:
     statement = b"CREATE INDEX IF NOT EXISTS entries_vector ON entries USING hnsw (vector halfvec_cosine_ops)"
     try:
         connection.execute(statement)
@@ -335,7 +333,7 @@ def _build_vector_index(connection: "postgres.Connection") -> None:
 
 @contextmanager
 def _session_lock(
-    connection: "postgres.Connection",
+    connection: postgres.Connection,
     address: postgres.PostgresAddress,
     key: int,
     *,
@@ -343,8 +341,6 @@ def _session_lock(
     wait: bool = True,
 ) -> Iterator[bool]:
     """Hold an advisory lock of the collection; ``False`` if it is taken and ``wait`` is not set."""
-    import psycopg
-
     suffix = "_shared" if shared else ""
     keys = (_hash(address.schema), key)
     prefix = "pg_advisory_lock" if wait else "pg_try_advisory_lock"
@@ -358,7 +354,7 @@ def _session_lock(
                 connection.execute(f"SELECT pg_advisory_unlock{suffix}(%s, %s)".encode(), keys)
 
 
-def _count(connection: "postgres.Connection") -> tuple[int, int]:
+def _count(connection: postgres.Connection) -> tuple[int, int]:
     row = connection.execute(
         "SELECT coalesce(sum(passages), 0), count(*) FILTER (WHERE passages > 0) FROM files"
     ).fetchone()

@@ -23,7 +23,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from suffice.errors import InputError, SearchError
 from suffice.search.corpus.index import Term
@@ -31,12 +35,7 @@ from suffice.search.corpus.sync import INDEX_VERSION
 from suffice.search.engines.address import remove_secrets, split_address
 from suffice.types import Vectors
 
-if TYPE_CHECKING:
-    import psycopg
-    from psycopg_pool import ConnectionPool
-
-    Connection = psycopg.Connection[Any]
-
+Connection = psycopg.Connection[Any]
 K1, B = 1.2, 0.75  # As in tantivy.
 TERM_DIMENSIONS = 1_000_000_000  # The most that pgvector allows; a term's dimension is its hash.
 FILE_SHIFT = 24  # 16 million passages a file.
@@ -111,9 +110,6 @@ def parse_postgres(text: str) -> PostgresAddress:
 @contextmanager
 def translate_errors(address: PostgresAddress) -> Iterator[None]:
     """Turn errors of the database into one sentence. The driver's messages contain no password."""
-    import psycopg
-    from psycopg_pool import PoolTimeout
-
     try:
         yield
     except psycopg.errors.UndefinedTable as error:
@@ -134,20 +130,16 @@ def translate_errors(address: PostgresAddress) -> Iterator[None]:
         raise SearchError(f"{address.text} failed ({_first_line(error)})") from error
 
 
-def connect(address: PostgresAddress) -> "Connection":
+def connect(address: PostgresAddress) -> Connection:
     """Open a connection of its own, with the collection first in its search path."""
-    import psycopg
-
     connection = psycopg.connect(address.dsn, **_CONNECTION_OPTIONS)
     set_search_path(connection, address)
     return connection
 
 
 @cache
-def get_pool(dsn: str) -> "ConnectionPool":
+def get_pool(dsn: str) -> ConnectionPool:
     """Return the connections for searches, which all collections of a database and all runs of this process share."""
-    from psycopg_pool import ConnectionPool
-
     pool = ConnectionPool(
         dsn,
         kwargs=_CONNECTION_OPTIONS,
@@ -164,13 +156,13 @@ def get_pool(dsn: str) -> "ConnectionPool":
     return pool
 
 
-def _configure_search(connection: "Connection") -> None:
+def _configure_search(connection: Connection) -> None:
     connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
     connection.execute(f"SET hnsw.ef_search = {EF_SEARCH}")
     connection.execute("SET jit = off")  # It would take longer than the query.
 
 
-def set_search_path(connection: "Connection", address: PostgresAddress) -> None:
+def set_search_path(connection: Connection, address: PostgresAddress) -> None:
     """Let unqualified names mean the tables of the collection; types of extensions are found as before."""
     connection.execute("RESET search_path")
     connection.execute(
@@ -179,7 +171,7 @@ def set_search_path(connection: "Connection", address: PostgresAddress) -> None:
     )
 
 
-def read_info(connection: "Connection", address: PostgresAddress) -> CollectionInfo | None:
+def read_info(connection: Connection, address: PostgresAddress) -> CollectionInfo | None:
     """Return what the collection was made with; ``None`` if it does not exist."""
     found = connection.execute("SELECT to_regclass(%s)", (f'"{address.schema}".collection',)).fetchone()
     if found is None or found[0] is None:
@@ -188,7 +180,7 @@ def read_info(connection: "Connection", address: PostgresAddress) -> CollectionI
     return None if row is None else CollectionInfo(*row)
 
 
-def require_info(connection: "Connection", address: PostgresAddress) -> CollectionInfo:
+def require_info(connection: Connection, address: PostgresAddress) -> CollectionInfo:
     """Return what the collection was made with; raise ``InputError`` if it cannot be searched."""
     info = read_info(connection, address)
     if info is None:
@@ -212,10 +204,8 @@ def check_version(info: CollectionInfo, address: PostgresAddress) -> None:
         )
 
 
-def create_collection(connection: "Connection", address: PostgresAddress, embedder: str, dimension: int) -> None:
+def create_collection(connection: Connection, address: PostgresAddress, embedder: str, dimension: int) -> None:
     """Create the schema and its tables. The caller holds a lock, so that two workers do not both do it."""
-    from psycopg import sql
-
     with connection.transaction():
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(address.schema)))
         for statement in _TABLES.format(terms=TERM_DIMENSIONS, dimension=dimension).split(";"):
@@ -224,16 +214,12 @@ def create_collection(connection: "Connection", address: PostgresAddress, embedd
         connection.execute("INSERT INTO collection VALUES (%s, %s, %s, NULL)", (INDEX_VERSION, embedder, dimension))
 
 
-def drop_collection(connection: "Connection", address: PostgresAddress) -> None:
-    from psycopg import sql
-
+def drop_collection(connection: Connection, address: PostgresAddress) -> None:
     connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(address.schema)))
 
 
-def require_pgvector(connection: "Connection", address: PostgresAddress) -> None:
+def require_pgvector(connection: Connection, address: PostgresAddress) -> None:
     """Make sure that the extension is there, and create it if the user may."""
-    import psycopg
-
     available = connection.execute(
         "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
     ).fetchone()
@@ -264,8 +250,6 @@ def require_working_vectors(address: PostgresAddress) -> None:
 
     A pgvector that was compiled for another processor ends the server's process here, and the server recovers for a while.
     """
-    import psycopg
-
     with connect(address) as connection:
         connection.execute(f"CREATE TEMPORARY TABLE probe (vector halfvec({_PROBE_SIZE}))".encode())
         connection.execute(

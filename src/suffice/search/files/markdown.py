@@ -7,18 +7,13 @@ containers of Docusaurus and MyST.
 
 import re
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suffice.search.files import rst
 from suffice.search.files.prose import Heading, Prose, Table, to_lead_in
 from suffice.text.chunks import split_lines
-from suffice.text.markdown import split_row
+from suffice.text.markdown import get_block_parser, split_row
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-
-_MAX_NESTING = 100
 _MIN_CAPTION_WORDS = 4  # A shorter text of an image is a label, such as "Logo" or "build passing".
 _FENCE = re.compile(r"(?P<indent>[\s>]*)(?P<marks>`{3,}|~{3,})(?:\{(?P<name>[\w:-]+)\}\s*(?P<args>[^`]*)|[^`]*)$")
 _ADMONITION = re.compile(
@@ -68,7 +63,7 @@ def convert(text: str) -> Prose:
     _convert_extensions(lines)
     prose = Prose(lines)
     env: dict[str, Any] = {}
-    tokens = _get_parser().parse("\n".join(lines), env)
+    tokens = get_block_parser(is_source=True).parse("\n".join(lines), env)
     for reference in [*env.get("references", {}).values(), *env.get("duplicate_refs", [])]:
         first, stop = reference["map"]
         lines[first:stop] = [""] * (stop - first)
@@ -223,13 +218,3 @@ def _replace_inline(match: re.Match[str]) -> str:
     elif match["tag"] and _LINE_BREAK.match(match["tag"]):
         words = " "
     return words + "\n" * (match.group().count("\n") - words.count("\n"))
-
-
-@cache
-def _get_parser() -> "MarkdownIt":
-    """Return the parser of blocks; inline markup is not parsed."""
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser

@@ -7,17 +7,16 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
+
+import httpx2
+from protego import Protego
 
 from suffice.errors import PageError, PageRefused
 from suffice.search.pages import guard
 from suffice.search.urls import shorten_url
 from suffice.search.web.http import USER_AGENT, read_bounded
-
-if TYPE_CHECKING:
-    import httpx2
-    from protego import Protego
 
 T = TypeVar("T")
 
@@ -70,7 +69,7 @@ class Fetcher:
         if client is not None:
             await client.aclose()
 
-    async def _follow(self, url: str, read: Callable[["httpx2.Response"], Awaitable[T]], *, is_page: bool) -> T:
+    async def _follow(self, url: str, read: Callable[[httpx2.Response], Awaitable[T]], *, is_page: bool) -> T:
         """Follow redirects and return what ``read`` makes of the last answer; a page must be allowed by robots.txt."""
         for _ in range(MAX_REDIRECTS + 1):
             checked = str(guard.parse_url(url, self._allowed))
@@ -82,7 +81,7 @@ class Fetcher:
                 url = str(response.url.join(response.headers["location"]))
         raise PageError(f"{shorten_url(url)}: more than {MAX_REDIRECTS} redirects")
 
-    async def _read_page(self, response: "httpx2.Response") -> FetchedPage:
+    async def _read_page(self, response: httpx2.Response) -> FetchedPage:
         url = str(response.url)
         if response.status_code != 200:
             retryable = response.status_code == 429 or response.status_code >= 500
@@ -108,9 +107,7 @@ class Fetcher:
             raise
         return rules is None or bool(rules.can_fetch(url, USER_AGENT.partition("/")[0]))
 
-    async def _fetch_rules(self, site: str) -> "Protego | None":
-        from protego import Protego
-
+    async def _fetch_rules(self, site: str) -> Protego | None:
         try:
             status, text = await self._follow(f"{site}/robots.txt", _read_robots, is_page=False)
         except PageRefused:
@@ -122,9 +119,7 @@ class Fetcher:
         return Protego.parse(text) if status == 200 else None
 
     @asynccontextmanager
-    async def _open_response(self, url: str) -> "AsyncIterator[httpx2.Response]":
-        import httpx2
-
+    async def _open_response(self, url: str) -> AsyncIterator[httpx2.Response]:
         try:
             async with self._get_client().stream("GET", url) as response:
                 yield response
@@ -142,7 +137,7 @@ class Fetcher:
                 f"{shorten_url(url)} cannot be read: {error or type(error).__name__}", retryable=True
             ) from error
 
-    def _get_client(self) -> "httpx2.AsyncClient":
+    def _get_client(self) -> httpx2.AsyncClient:
         if self._http_client is None:
             self._http_client = guard.make_client(
                 self._allowed,
@@ -153,7 +148,7 @@ class Fetcher:
         return self._http_client
 
 
-async def _read_robots(response: "httpx2.Response") -> tuple[int, str]:
+async def _read_robots(response: httpx2.Response) -> tuple[int, str]:
     """Return the status and the text of a robots.txt."""
     body = await read_bounded(response, MAX_ROBOTS_BYTES)
     return response.status_code, body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace")

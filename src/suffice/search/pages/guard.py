@@ -13,13 +13,14 @@ import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import httpcore2
+import httpx2
+from httpcore2._backends.auto import AutoBackend
 
 from suffice.errors import InputError, PageError, PageRefused
 from suffice.search.urls import DEFAULT_PORTS, shorten_url
-
-if TYPE_CHECKING:
-    import httpx2
 
 # IANA's special-purpose registry for IPv4, multicast and the reserved range, and one address outside of it: Azure's wire
 # server, which gives out a machine's secrets like the metadata services on link-local addresses.
@@ -60,10 +61,8 @@ class HostAllowlist:
         return not self.hosts.isdisjoint({(host, port), (host, None)})
 
 
-def parse_url(text: str, allowed: HostAllowlist) -> "httpx2.URL":
+def parse_url(text: str, allowed: HostAllowlist) -> httpx2.URL:
     """Parse and check a URL from a search result or a redirect."""
-    import httpx2
-
     try:
         url = httpx2.URL(text)
     except (httpx2.InvalidURL, TypeError, UnicodeError, ValueError) as error:
@@ -72,7 +71,7 @@ def parse_url(text: str, allowed: HostAllowlist) -> "httpx2.URL":
     return url
 
 
-def check_url(url: "httpx2.URL", allowed: HostAllowlist) -> None:
+def check_url(url: httpx2.URL, allowed: HostAllowlist) -> None:
     """Raise ``PageRefused`` unless this is the URL of a public page; the resolved address is checked on connecting."""
     if url.scheme not in DEFAULT_PORTS:
         raise PageRefused(f"{shorten_url(str(url))}: only http and https URLs are read, not {url.scheme or 'others'}")
@@ -98,11 +97,8 @@ async def system_resolve(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def make_client(allowed: HostAllowlist, *, resolve: Resolver = system_resolve, **options: Any) -> "httpx2.AsyncClient":
+def make_client(allowed: HostAllowlist, *, resolve: Resolver = system_resolve, **options: Any) -> httpx2.AsyncClient:
     """Return an HTTP client that connects to allowed addresses only. URLs are checked before each request."""
-    import httpcore2
-    import httpx2
-    from httpcore2._backends.auto import AutoBackend
 
     class PublicOnlyBackend(AutoBackend):
         async def connect_tcp(
@@ -128,7 +124,7 @@ def make_client(allowed: HostAllowlist, *, resolve: Resolver = system_resolve, *
     # httpx2 has no public way to set the backend of its connection pool; a test checks that this one is used.
     transport._pool._network_backend = PublicOnlyBackend()
 
-    async def checked(request: "httpx2.Request") -> None:
+    async def checked(request: httpx2.Request) -> None:
         check_url(request.url, allowed)
 
     return httpx2.AsyncClient(

@@ -18,16 +18,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+import httpx2
 
 from suffice import __version__
 from suffice.errors import SearchError, SearchRefused
 from suffice.search.web.provider import SearchResult, clean_text, to_passages
 from suffice.types import Passage
-
-if TYPE_CHECKING:
-    import httpx2
 
 T = TypeVar("T")
 
@@ -81,8 +80,6 @@ async def fetch_json(service: str, request: ProviderRequest, parse: Callable[[An
 
 async def send_request(service: str, request: ProviderRequest) -> bytes:
     """Send the request and return the body of a successful answer."""
-    import httpx2
-
     host = urlsplit(request.url).netloc.rpartition("@")[2]
     try:
         async with (
@@ -120,12 +117,10 @@ async def send_request(service: str, request: ProviderRequest) -> bytes:
 
 @cache
 def _make_ssl_context() -> ssl.SSLContext:
-    import httpx2
-
     return httpx2.create_ssl_context(trust_env=False)
 
 
-async def read_bounded(response: "httpx2.Response", max_bytes: int) -> bytes:
+async def read_bounded(response: httpx2.Response, max_bytes: int) -> bytes:
     """Return the unpacked body of an answer; of a longer one, more than ``max_bytes``, but not the rest."""
     body = bytearray()
     async for part in response.aiter_bytes():
@@ -135,7 +130,7 @@ async def read_bounded(response: "httpx2.Response", max_bytes: int) -> bytes:
     return bytes(body)
 
 
-def _make_error(service: str, request: ProviderRequest, response: "httpx2.Response", body: bytes) -> SearchError:
+def _make_error(service: str, request: ProviderRequest, response: httpx2.Response, body: bytes) -> SearchError:
     status, message = response.status_code, _extract_error_text(body, request)
     reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
     if status == 429:
