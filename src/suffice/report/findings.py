@@ -25,8 +25,9 @@ from suffice.text.sentences import ends_sentence, split_sentences
 from suffice.text.tokens import jaccard
 from suffice.types import Embed, ExcerptFormat, Passage
 
-SENTENCES_PER_FILE = 4
+SENTENCES_PER_FILE = 4  # At least; more of a long file,
 _PASSAGES_PER_SENTENCE = 5
+_SENTENCES = 36  # and of few files: so many fill a report.
 ROWS_PER_FILE = 2  # Of a table: the latest rows that are near the question.
 MAX_ASPECTS = 6
 OTHER_ASPECT = "Further findings"  # For what no label fits.
@@ -97,7 +98,7 @@ def find_findings(
     if not everything:
         return []
     weigh = _Salience(question, everything, nearness, embed)
-    limits = [max(per_file, len(passages) // _PASSAGES_PER_SENTENCE) for passages in files]  # More of a long file.
+    limits = [max(per_file, len(own) // _PASSAGES_PER_SENTENCE, _SENTENCES // len(files)) for own in files]
     chosen = [
         pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weigh, limit, min_salience)
     ]
