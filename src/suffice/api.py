@@ -282,6 +282,7 @@ async def prepare_run(
             "tier": options.tier or "standard",
             "interventions": list(interventions),
             "searched": searched,
+            "unreadable": list(search.unreadable) if isinstance(search, ScopeSearch) else [],
             "recalled": [finding.title for finding in recalled],
             "prompts": {name: load_template(name).version for name in list_own_templates()},
             "skills": [*skills.to_metadata(), *_describe_vision(images)],

@@ -78,6 +78,16 @@ def test_other_words_are_supported_with_the_deciding_sentence_and_a_probability(
     assert quote.text == "It carried trams until 1956, when the line was closed because of rising costs."
 
 
+def test_the_deciding_sentence_has_the_figures_of_the_claim_and_code_is_shown_without_what_surrounds_it():
+    text = '"""Call it again when it fails."""\n\nimport time\n\n"""Call it until it succeeds, at most four times."""'
+    code = replace(make_passage("c", text), kind="code")
+    verdict = judge(
+        "It is called until it succeeds, at most four times.", (), (code,), Checker(ScriptedReader("Call it"))
+    )
+    assert verdict.supporting[0].text == "Call it until it succeeds, at most four times."
+    assert build_evidence(verdict, "[1]").text == "Call it until it succeeds, at most four times."
+
+
 def test_the_reader_finds_a_contradiction_that_has_no_figure():
     verdict = judge("The bridge was never used by trams.")
     assert (verdict.support, verdict.reason) == ("contradicted", Reason("contradicted"))

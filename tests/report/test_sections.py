@@ -85,5 +85,7 @@ def test_a_broad_question_is_never_called_answered_but_with_how_much_was_read(fu
     assert "Evidence judged sufficient: an estimated 90% of what is relevant was read." in render_markdown(report)
     whole = replace(report, stop=replace(report.stop, coverage=Coverage(1.0, 1.0, 1.0, 12, 12, "all")))
     assert "Evidence judged sufficient: everything was read." in render_markdown(whole)
+    left = replace(whole, metadata={**whole.metadata, "unreadable": ["broken.pdf"]})
+    assert "All of it was read. Could not be read: broken.pdf." in render_markdown(left)
     narrow = replace(report, stop=replace(report.stop, coverage=None))
     assert "Evidence judged sufficient: yes" in render_markdown(narrow)

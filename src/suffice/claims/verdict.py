@@ -153,12 +153,13 @@ def find_skip_reason(words: str, is_cited: bool) -> str | None:
 
 
 def build_evidence(verdict: ClaimVerdict, source: str) -> Excerpt | None:
-    """Return the deciding quote, highlighted, with a sentence of context on each side; ``None`` where there is no quote."""
+    """Return the deciding quote, highlighted, with a sentence of prose on each side; ``None`` where there is no quote."""
     quote = verdict.deciding_quote
     if quote is None:
         return None
     text = quote.passage.text
-    around = [one for one in quotable_spans(text, quote.passage.kind) if one[1] <= quote.start or one[0] >= quote.end]
+    spans = [] if quote.passage.kind == "code" else quotable_spans(text, quote.passage.kind)
+    around = [one for one in spans if one[1] <= quote.start or one[0] >= quote.end]
     headings = [one for one in around if text.startswith("#", one[0])]  # Context ends there.
     section_start = max((end for _, end in headings if end <= quote.start), default=0)
     section_end = min((start for start, _ in headings if start >= quote.end), default=len(text))
@@ -259,11 +260,17 @@ async def _find_disagreement(
 
 
 async def _quote(words: str, passage: Passage, stance: int, probability: float, checker: Checker) -> Quote:
-    """Return the sentence that alone says most surely what the passage says; ``stance`` is an index of ``Probabilities``."""
+    """Return the sentence that alone says most surely what the passage says, one with the claim's figures if there is one.
+
+    ``stance`` is an index of ``Probabilities``.
+    """
     spans = [span for _, span in rank_sentences(words, passage)[:_MAX_SENTENCES]] or [(0, len(passage.text))]
     judged = await checker([(words, _read(passage.text[slice(*span)])) for span in spans])
-    best = max(zip(judged, spans, strict=True), key=lambda row: row[0][stance])[1]
-    return Quote(passage, *best, checker.name, probability)
+    quotes = [Quote(passage, *span, checker.name, probability) for span in spans]
+    weights = [
+        (not find_missing_figure(words, [one.text]), own[stance]) for one, own in zip(quotes, judged, strict=True)
+    ]
+    return quotes[weights.index(max(weights))]
 
 
 def _find_nearest(words: str, passages: Sequence[Passage], min_share: float = _NEAR) -> Quote | None:

@@ -16,7 +16,7 @@ NOTICE_TEXT = {
     "short_list": "The list is shorter than the task asks for because the sources name no further items.",
     "no_dates": "No statement of the sources on this has a date, so there is no timeline.",
     "no_cells": "The sources say nothing on these things by these criteria, so there is no table.",
-    "no_model": "No language model was used: every sentence above is quoted verbatim from its source.",
+    "no_model": "No language model was used: sentences are quoted verbatim from their sources, rows of tables by column.",
     "skill_wording": "No language model was used: quotations are verbatim; the words around them come from a skill.",
     "quoted_for_budget": "The money limit was reached before the answer was written, so the sources are quoted instead.",
     "model_fault": "The language model could not be used, so the sources are quoted instead.",
@@ -29,7 +29,8 @@ MODEL_ADVICE = "A language model (--model) can search and answer across language
 NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 
-_NO_BOUND = 0.995  # A share from which on a bound says nothing.
+_NO_BOUND = 0.5  # A share from which on a bound says nothing.
+_MAX_NAMED = 5  # Files that could not be read.
 
 
 def describe_notice(notice: Notice) -> str:
@@ -75,6 +76,9 @@ def describe_completeness(report: Report) -> str:
     if coverage is None or not report.final_answer:
         return ""
     text, found = _describe_coverage(coverage), len(report.sources)
+    if unreadable := report.metadata.get("unreadable"):
+        rest = [f"{len(unreadable) - _MAX_NAMED} more"] if len(unreadable) > _MAX_NAMED else []
+        text += f" Could not be read: {', '.join([*map(escape_markdown, unreadable[:_MAX_NAMED]), *rest])}."
     if report.metadata.get("breadth") != "list" or not coverage.low:
         return text
     likely, most = (round(found * (1 / share - 1)) for share in (coverage.share, coverage.low))

@@ -46,6 +46,11 @@ class ScopeSearch(Protocol):
         ...
 
     @property
+    def unreadable(self) -> Sequence[str]:
+        """The names of the files beside them that cannot be read."""
+        ...
+
+    @property
     def languages(self) -> Sequence[str]:
         """The languages of the passages, that of most passages first."""
         ...

@@ -209,6 +209,13 @@ def test_a_row_of_a_long_table_comes_with_its_header() -> None:
     assert len(quotation.text) < 800
 
 
+def test_of_a_short_page_with_headings_only_the_section_that_answers_is_quoted() -> None:
+    text = "## May I stay longer?\n\nYes.\n\n## Whom do I call in an emergency?\n\nCall the travel desk, day and night."
+    (quotation,) = ask("Whom do I call in an emergency?", passage(text, "Travel")).quotations
+    assert quotation.text == "Call the travel desk, day and night."
+    assert quotation.title == "Travel > Whom do I call in an emergency?"
+
+
 def test_a_short_table_is_quoted_with_its_header() -> None:
     table = "| name | price |\n|---|--:|\n| teal | 7 euros |\n| ochre | 9 euros |"
     (quotation,) = ask(

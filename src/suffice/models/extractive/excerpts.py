@@ -1,7 +1,7 @@
 """Cut the stretch that answers a question out of a passage.
 
-A stretch is a window of whole sentences, list items, table rows and code blocks around a core, within one section, or the whole
-passage with its headings if it is short. It begins at the top of the section if the core is not far below.
+A stretch is a window of whole sentences, list items, table rows and code blocks around a core, within one section. It begins at
+the top of the section if the core is not far below.
 """
 
 from collections.abc import Sequence
@@ -31,18 +31,15 @@ def quote_around(
     if block.format in ("list", "table") and room < block.end - block.start <= list_room:
         chosen = [*_introduce(block, block.start), ((block.start, block.end), block)]
     else:
-        if len(passage.text) > room:
-            heading = _find_heading(blocks, block)
-            pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
+        heading = _find_heading(blocks, block)
+        pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
         chosen = _choose_window(pieces, pieces.index((span, block)), room)
-    shown = chosen[0][0][0], chosen[-1][0][1]
-    between = [((one.start, one.end), one) for one in blocks if one.is_heading and shown[0] < one.start < shown[1]]
     return Quotation(
         passage,
-        tuple(_join_pieces(sorted([*chosen, *between], key=lambda piece: piece[0]))),
+        tuple(_join_pieces(chosen)),
         block.format,
         tuple(span for span in highlight if any(a <= span[0] and span[1] <= b for (a, b), _ in chosen)),
-        _extend_title(passage, _find_heading(blocks, chosen[0][1])),
+        _extend_title(passage, _find_heading(blocks, block)),
     )
 
 

@@ -253,6 +253,10 @@ class CorpusSearch(VectorSearch):
         return next(iter(self.languages), None)
 
     @property
+    def unreadable(self) -> list[str]:
+        return [one.path.name for one in self.skipped]
+
+    @property
     def languages(self) -> tuple[str, ...]:
         """The languages of the passages, that of most passages first.
 
