@@ -60,10 +60,13 @@ def quote_answer(
     quotations: list[Quotation] = []
     for quotation in _quote_sides(question, ranked, embed):
         _add_new(quotations, quotation)
-    for candidate in ordered:
+    for number, candidate in enumerate(ordered):
         if len(quotations) < most:
             room = _OTHER_CHARS if quotations else _FIRST_CHARS
             _add_new(quotations, _quote(question, candidate, embed, room, chain))
+        for part in () if number else question.parts:  # Sections of one passage may answer one each.
+            core = _find_best_unit(replace(question, text=part), candidate, embed, None)
+            _add_new(quotations, _quote_side(candidate, core))
     # After several steps the reader's spans are too often wrong, whatever their probability.
     short = _find_short_answer(question, ordered[0]) if chain is None else None
     return QuotedAnswer(
