@@ -489,8 +489,7 @@ class UsageSummary:
 class ReportedFinding:
     """What the sources say on one matter of a broad question; ``sources`` are citations such as ``[1]``.
 
-    ``quotation``: its text is verbatim. ``disagrees``: a source gives another value. ``section``: the heading of the answer
-    that it stands below.
+    ``quotation``: its text is verbatim. ``disagrees``: a source has another value. ``section``: the heading above it.
     """
 
     text: str

@@ -180,7 +180,7 @@ def _run_and_print(
     for path in output.out:
         write_report(report, path)
         what = "Report" if report.final_answer else "What was searched and found"
-        terminal.show_line(f"{what} written to {path}")
+        terminal.show(f"{what} written to {path}")
     return _exit_status(report)
 
 
@@ -198,7 +198,7 @@ async def _run_question(
     config = await prepare_run(question, options, terminal.notify, terminal.show_progress)
     data_dir = settings.load().data_dir
     if is_language_model(config.model) and not config.model.local:
-        terminal.show_line(describe_estimate(estimate_run(config, read_log(data_dir))))
+        terminal.show(describe_estimate(estimate_run(config, read_log(data_dir))))
     run = new_run_id()
     config = replace(config, run_id=run)
     # What came from standard input cannot be read again.

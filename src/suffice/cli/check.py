@@ -391,9 +391,8 @@ def _build_table(claims: "list[tuple[Claim, ClaimVerdict]]", width: int) -> "Tab
         said = Text.assemble((f"{SUPPORT_SYMBOLS[claim.support]} {claim.support}", _STYLES[claim.support]))
         if reason := "; ".join(filter(None, (claim.note, _describe_checker(claim)))):
             said.append(f"  {reason}", style="dim")
-        if claim.evidence is not None:
-            said.append("\n").append_text(_mark(claim.evidence))
-            said.append(f"\n{shorten_path(claim.evidence.location, width)}", style="cyan")
+        if (found := claim.evidence) is not None:
+            said.append("\n").append_text(_mark(found)).append(f"\n{shorten_path(found.location, width)}", style="cyan")
         table.add_row(Text(" ".join(claim.text.split())), said)
     return table
 

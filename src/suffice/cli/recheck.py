@@ -72,9 +72,7 @@ def _summarize(rechecked: "Sequence[RecheckedClaim]") -> str:
         lost = sum(one.is_lost for one in rechecked)
         kinds = ", ".join(f"{count} {name}" for name, count in touched.items())
         holds = f"{lost or 'none'} no longer {'hold' if lost > 1 else 'holds'}"
-        summary = (
-            f"Of {total} with a source, {sum(touched.values())} rest on one that is not as it was ({kinds}); {holds}."
-        )
+        summary = f"Of {total} with a source, {sum(touched.values())} have one not as it was ({kinds}); {holds}."
     if states["remote"]:
         summary += f" {states['remote']} rest on sources that are not files of this machine and were not looked at."
     return summary

@@ -37,9 +37,7 @@ def list_runs(
 
     unfinished = [{"run": run, "status": "unfinished"} for run in list_unfinished_runs(_data_dir())]
     rows = [*read_log(_data_dir()), *unfinished][::-1]
-    rows = sorted(rows, key=lambda row: str(row["run"]).partition("-")[0], reverse=True)[
-        :number
-    ]  # An id begins with its time.
+    rows = sorted(rows, key=lambda row: str(row["run"]).partition("-")[0], reverse=True)[:number]  # By their time.
     for row in rows:
         print(json.dumps(row, ensure_ascii=False) if as_json else _format_run(row))
     if not rows and not as_json:

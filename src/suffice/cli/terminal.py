@@ -105,7 +105,7 @@ class Terminal:
         console = SafeConsole(stderr=True, highlight=False) if self._console.quiet else self._console
         console.print(Text(message, style="dim"), soft_wrap=True)
 
-    def show_line(self, message: str) -> None:
+    def show(self, message: str) -> None:
         """Print a line of progress."""
         self._console.print(Text(message, style="dim"), soft_wrap=True)
 
@@ -127,15 +127,15 @@ class Terminal:
         """Show an event of a run: as a line if it is worth keeping, else in the status line."""
         if isinstance(event, Started):
             if self._verbose:
-                self.show_line(f"strategy: {event.strategy} · model: {event.model} · stop rule: {event.gate}")
+                self.show(f"strategy: {event.strategy} · model: {event.model} · stop rule: {event.gate}")
             self._start_status("thinking")
         elif isinstance(event, Continued):
             earlier = event.earlier
-            self.show_line(
+            self.show(
                 f"continuing from run {earlier.run}: {len(earlier.evidence)} passages, {len(earlier.belief)} facts"
             )
         elif isinstance(event, Recalled):
-            self.show_line("searching again for what earlier runs found: " + " · ".join(event.findings))
+            self.show("searching again for what earlier runs found: " + " · ".join(event.findings))
         elif isinstance(event, Searching):
             self._start_status("searching: " + " · ".join(query.text for query in event.queries))
         elif isinstance(event, RoundDone):
@@ -154,11 +154,9 @@ class Terminal:
             self._start_status("reviewing")
         elif isinstance(event, Failed) and event.failure.message not in self._shown_failures:
             self._shown_failures.add(event.failure.message)  # The same fault of many calls is one line.
-            self.show_line(f"{event.failure.where}: {event.failure.message}")
+            self.show(f"{event.failure.where}: {event.failure.message}")
         elif isinstance(event, PromptCompacted) and self._verbose:
-            self.show_line(
-                f"{event.whole} texts are used in full, {event.shortened} shortened or left out ({event.why})"
-            )
+            self.show(f"{event.whole} texts are used in full, {event.shortened} shortened or left out ({event.why})")
         elif isinstance(event, SearchStopped):
             self._stop_status()
 

@@ -129,7 +129,7 @@ def build_report(
         notices=notices,
         disagreements=disagreements,
         removed=tuple(_build_removed(verdict, cite) for verdict in checked.removed) if checked and answer else (),
-        findings=(reported := tuple(_list_findings(draft, cite)) if answer else ()),
+        findings=(reported := _list_findings(draft, cite) if answer else ()),
         aspects=tuple(_count_aspect(name, reported) for name in draft.aspects) if answer else (),
     )
 
@@ -263,16 +263,14 @@ def _build_claim(verdict: ClaimVerdict, cite: _Numbering) -> Claim:
     )
 
 
-def _list_findings(draft: Draft, cite: _Numbering) -> Iterable[ReportedFinding]:
-    """Yield the findings of the draft's lists, each once, with the heading that it first stands below."""
+def _list_findings(draft: Draft, cite: _Numbering) -> tuple[ReportedFinding, ...]:
+    """Return the findings of the draft's lists, each once, with the heading that it first stands below."""
     sections, section = dict[Finding, str](), ""
     for part in draft.parts:
-        if isinstance(part, SectionHeading):
-            section = strip_markdown(part.text)
-        elif isinstance(part, FindingList):
+        section = strip_markdown(part.text) if isinstance(part, SectionHeading) else section
+        if isinstance(part, FindingList):
             sections = dict.fromkeys(part.items, section) | sections
-    for finding in draft.listed:
-        yield replace(_build_finding(finding, cite), section=sections[finding])
+    return tuple(replace(_build_finding(finding, cite), section=sections[finding]) for finding in draft.listed)
 
 
 def _build_finding(finding: Finding, cite: _Numbering) -> ReportedFinding:
