@@ -489,7 +489,7 @@ class UsageSummary:
 class ReportedFinding:
     """What the sources say on one matter of a broad question; ``sources`` are citations such as ``[1]``.
 
-    ``quotation``: its text is verbatim. ``disagrees``: a source gives another value.
+    ``quotation``: its text is verbatim. ``disagrees``: a source has another value. ``section``: the heading above it.
     """
 
     text: str
@@ -497,6 +497,7 @@ class ReportedFinding:
     aspect: str
     sources: tuple[str, ...]
     disagrees: bool = False
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,12 @@ def test_a_question_without_quotes(suffice: Callable, command: str) -> None:
     assert "Put the question in quotes" in result.err
 
 
+def test_a_question_without_a_command(suffice: Callable) -> None:
+    result = suffice("How long is the notice period?")
+    assert (result.status, 'suffice ask "' in result.err) == (2, True)
+    assert "suffice ask" not in suffice("serch").err
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(suffice: Callable, command: str) -> None:
     result = suffice(command, "--help")

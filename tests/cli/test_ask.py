@@ -205,6 +205,21 @@ def test_quiet_prints_nothing_to_standard_error(suffice: Callable, docs: Path) -
     assert "Karl von Frisch" in result.out
 
 
+def test_quiet_still_warns_of_files_that_cannot_be_read(suffice: Callable, docs: Path) -> None:
+    (docs / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    result = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--quiet")
+    assert len(result.err.splitlines()) == 1
+    assert result.err.endswith("broken.pdf: is not a valid PDF; export it again.\n")
+
+
+def test_a_refusal_without_passages_says_what_was_read(suffice: Callable, docs: Path) -> None:
+    result = suffice(
+        "ask", "What do the documents say about submarine volcanoes?", "--docs", docs, "--breadth", "broad"
+    )
+    assert (result.status, result.out) == (3, "")
+    assert "passages were read" in result.err
+
+
 def test_the_trace_holds_the_published_fields(suffice: Callable, docs: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--strategy", "reflect", "--trace", trace)

@@ -255,13 +255,13 @@ def test_recheck_finds_changed_moved_and_vanished_sources(
     )
     assert check("notes.md", "--receipt", "receipt.json").status == 0
     same = suffice("recheck", "receipt.json")
-    assert (same.status, same.out) == (0, "No source of 4 claims changed.\n")
+    assert (same.status, same.out) == (0, "No source of the 4 claims that rest on one changed.\n")
     bees = docs / "bees.md"
     moved = bees.read_text().replace("# Bees", "# Bees\n\nBees fly.")
     bees.write_text(moved)
     result = suffice("recheck", "receipt.json")
     assert result.status == 0
-    assert "Of 4 claims, 3 rest on a source that is not as it was (3 moved); none no longer holds." in result.out
+    assert "Of 4 claims with a source, 3 have one not as it was (3 moved); none no longer holds." in result.out
     assert "docs/bees.md:9-9 → docs/bees.md:11-11" in result.out
     bees.write_text(moved.replace("1927", "1972").replace("six weeks in summer", "about six weeks during the summer"))
     (docs / "bridge.txt").unlink()

@@ -1,6 +1,7 @@
 """Stored runs: ``suffice runs``, ``suffice memory``, ``ask --continue`` and ``explain RUN``."""
 
 import json
+from datetime import datetime
 
 import pytest
 
@@ -28,6 +29,14 @@ def test_a_run_is_listed_shown_and_explained(suffice, asked):
     assert json.loads(suffice("runs", "show", asked, "--json").out)["task"] == QUESTION
     assert "Why it stopped" in suffice("explain", asked).out
     assert "would have stopped" in suffice("explain", asked, "--stop", "fixed(1)").out
+
+
+def test_runs_are_listed_newest_first_with_date_skill_and_folder(suffice, asked, docs):
+    suffice("ask", f"/cite {QUESTION}", "--docs", docs, "--quiet")
+    newest, oldest = suffice("runs").out.splitlines()
+    assert oldest.startswith(asked)
+    assert f"/cite {QUESTION}  ({docs})" in newest
+    assert datetime.now().strftime("%Y-%m-%d") in newest
 
 
 def test_a_run_is_exported(suffice, asked, tmp_path):

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,8 @@ def test_findings_and_aspects_are_in_the_report(folder: Path) -> None:
     page = render_html(report)
     assert "Which source covers what" in page
     assert 'href="#source-1"' in page
+    headings = re.findall(r"^## (.+)$", report.final_answer, re.MULTILINE)
+    assert [unescape(row) for row in re.findall(r'<th scope="row" dir="auto">(.+?)</th>', page)] == headings
 
 
 def test_readings_can_be_judged_again(folder: Path, tmp_path: Path) -> None:

@@ -87,8 +87,8 @@ def test_it_stops_below_its_price_and_explains_why():
     assert going.stop is False
     [(value, price)] = stopped.signals.values()
     assert price == 0.9
-    assert f"another round brings new evidence is {100 * value:.3g} %, below 90 %" in stopped.because
-    assert f"is {100 * value:.3g} %, at least 0.1 %" in going.because
+    assert f"another round brings new evidence is {100 * value:.0f} %, below 90 %" in stopped.because
+    assert f"is {100 * value:.2g} %, at least 0.1 %" in going.because
 
 
 def test_a_higher_price_stops_earlier():

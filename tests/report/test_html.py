@@ -216,3 +216,9 @@ def test_a_search_that_found_something_is_not_called_fruitless(report: Report) -
     _, _, fruitless = page.text.partition("Searches that found nothing new")
     assert empty in fruitless
     assert first not in fruitless
+
+
+def test_the_footer_has_date_version_and_run(report: Report) -> None:
+    made = {"timestamp": "2026-03-04T05:06:07+00:00", "version": "1.2.3"}
+    footer = html.render_html(replace(report, metadata=made)).partition("<footer>")[2]
+    assert f"run {report.run} · 2026-03-04 · suffice 1.2.3" in footer

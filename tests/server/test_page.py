@@ -10,6 +10,7 @@ from accessible import violations
 from page_browser import expect_report, open_page
 from playwright.sync_api import Browser, Page, expect
 
+from suffice.server.page import _describe_collections
 from suffice.testing import WordSearch, make_passage
 
 QUESTION = "Who decoded the waggle dance?"
@@ -190,6 +191,34 @@ def test_the_page_describes_what_it_searches(page: Page, otters: None) -> None:
     expect(page.locator("#question")).to_have_value(question)
 
 
+def test_examples_differ_in_kind(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for name in ("lease", "licence", "a/minutes"):
+        (tmp_path / f"{name}.md").write_text(f"# The {Path(name).name}\n\nIt ends in May.\n")
+    examples = _describe_collections({"default": [str(tmp_path)]})["examples"]
+    assert len(examples) == 3
+    assert "/compare The lease vs The licence" in examples  # Files of one folder.
+    (tmp_path / "licence.md").unlink()
+    assert len(_describe_collections({"default": [str(tmp_path)]})["examples"]) == 2
+
+
+def test_skills_and_breadth_can_be_chosen(page: Page) -> None:
+    page.goto("/")
+    page.fill("#question", QUESTION)
+    page.click(".skill:text('/timeline')")
+    expect(page.locator("#question")).to_have_value(f"/timeline {QUESTION}")
+    page.fill("#question", QUESTION)
+    page.click("#settings-button")
+    expect(page.locator("#memory")).to_be_hidden()
+    page.select_option("#breadth", "broad")
+    page.click("#settings-done")
+    page.click("text=Find out")
+    expect_report(page)
+    page.click("#why > summary")
+    expect(page.locator("#why")).to_contain_text("Read as a broad question")
+    expect(page.locator("nav [aria-current]")).to_have_count(0)
+
+
 def test_reload_during_a_run_continues_with_it(page: Page, service) -> None:
     bees = [make_passage(f"b{n}", f"The waggle dance of hive {n} was decoded by Karl von Frisch.") for n in range(30)]
     service.overrides.search = SlowSearch(bees)
@@ -340,6 +369,7 @@ def test_errors_are_shown(browser: Browser, service) -> None:
     page.goto("/")
     page.fill("#question", QUESTION)
     page.click("#settings-button")
+    page.click("text=Advanced")
     page.fill("#stop", "nonsense(")
     page.click("#settings-done")
     page.click("text=Find out")
@@ -347,6 +377,8 @@ def test_errors_are_shown(browser: Browser, service) -> None:
     page.goto("/#/runs/no-such-run")
     expect(page.locator("#problem")).to_contain_text("no-such-run")
     expect(page.locator("#view-run")).to_be_hidden()
+    page.goto("/#/nowhere")
+    expect(page.locator("#problem")).to_contain_text("#/nowhere")
     context.close()
 
 

@@ -46,6 +46,8 @@ def test_unknown_skill_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
 def test_skill_without_a_question_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="/deep"):
         choose_skills("/deep", tmp_path)
+    with pytest.raises(InputError, match="/compare A vs B by"):
+        choose_skills("/compare", tmp_path)
 
 
 def test_two_skills_that_replace_the_search_are_refused(tmp_path: Path) -> None:

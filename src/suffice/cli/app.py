@@ -151,4 +151,6 @@ def _format_usage_error(error: Any) -> str:
     command = context.command_path if context is not None else "suffice"
     if "unexpected extra argument" in message and command.split()[-1] in ("ask", "search"):
         return f'Put the question in quotes: {command} "YOUR QUESTION" --docs FOLDER'
+    if message.startswith("No such command") and "Did you mean" not in message and context and not context.parent:
+        return f'{message}; to ask a question: suffice ask "YOUR QUESTION" --docs FOLDER; see: {command} --help'
     return f"{message}; see: {command} --help"

@@ -180,7 +180,7 @@ def _run_and_print(
     for path in output.out:
         write_report(report, path)
         what = "Report" if report.final_answer else "What was searched and found"
-        terminal.notify(f"{what} written to {path}")
+        terminal.show(f"{what} written to {path}")
     return _exit_status(report)
 
 
@@ -198,7 +198,7 @@ async def _run_question(
     config = await prepare_run(question, options, terminal.notify, terminal.show_progress)
     data_dir = settings.load().data_dir
     if is_language_model(config.model) and not config.model.local:
-        terminal.notify(describe_estimate(estimate_run(config, read_log(data_dir))))
+        terminal.show(describe_estimate(estimate_run(config, read_log(data_dir))))
     run = new_run_id()
     config = replace(config, run_id=run)
     # What came from standard input cannot be read again.
@@ -242,6 +242,7 @@ def _open_trace(path: Path) -> "Iterator[Callable[[Event], None]]":
 
 def _exit_status(report: "Report") -> int:
     """Return the exit status of a run, and print why there is no answer."""
+    from suffice.report.markdown import describe_refusal
     from suffice.storage.runs import UNFINISHED_DIR
 
     if report.stop.reason == "cancelled":
@@ -250,7 +251,8 @@ def _exit_status(report: "Report") -> int:
         return print_error(f"Interrupted. {report.stop.explanation}{how}", EXIT_INTERRUPTED)
     if report.status == "no_evidence":
         why = "No evidence: the search found nothing that answers the question, so there is no answer."
-        return print_error(" ".join((why, *(notice.detail for notice in report.notices))), 3)
+        read = "" if report.closest else describe_refusal(report)  # With passages it is printed above them.
+        return print_error(" ".join((why, read, *(notice.detail for notice in report.notices))), 3)
     if report.status == "failed":
         reason = report.error_log[-1].message if report.error_log else report.stop.explanation
         return print_error(f"No answer could be written: {reason}", 4)

@@ -222,7 +222,8 @@ def _update_receipt(path: Path, earlier: "Receipt", checked: list[CheckedText]) 
     write_file(path, earlier.update([one.record for one in checked]).dumps(), "--receipt")
     changes = [(one.file, *change) for one in checked for change in earlier.list_changes(one.record)]
     total, read = sum(len(one.claims) for one in checked), sum(one.claims_read for one in checked)
-    print_note(f"Wrote {path}: {read} of {total} claims were read anew, {count(len(changes), 'verdict')} changed.")
+    news = f"{read} of {total} claims were read anew, {count(len(changes), 'verdict')} changed"
+    print_note(f"Wrote {path}: {news if earlier.files else count(total, 'claim')}.")
     for file, before, now in changes:
         print_note(f"  {file}: {_quote(now.text)} was {before.support}, is {now.support}")
 
@@ -362,7 +363,7 @@ def _print_files(checked: list[CheckedText]) -> None:
         if len(checked) > 1:
             console.print(Text(one.file, style="bold"), soft_wrap=True)
         if one.claims:
-            console.print(_build_table(one.claims))
+            console.print(_build_table(one.claims, console.width // 2 - 2))
         counts = Counter(claim.support for claim, _ in one.claims)
         summary = " · ".join(f"{counts[name]} {name}" for name in SUPPORT_SYMBOLS if counts[name])
         if one.known is not None:
@@ -370,10 +371,12 @@ def _print_files(checked: list[CheckedText]) -> None:
         console.print(Text(summary, style="bold"))
 
 
-def _build_table(claims: "list[tuple[Claim, ClaimVerdict]]") -> "Table":
+def _build_table(claims: "list[tuple[Claim, ClaimVerdict]]", width: int) -> "Table":
+    """Return the claims with what the sources say; places are in lines of their own, shortened to the width."""
     from rich.table import Table
     from rich.text import Text
 
+    from suffice.cli.terminal import shorten_path
     from suffice.report.answer_html import SUPPORT_SYMBOLS
 
     table = Table(box=None, padding=(0, 2, 1, 0), header_style="dim")
@@ -383,8 +386,8 @@ def _build_table(claims: "list[tuple[Claim, ClaimVerdict]]") -> "Table":
         said = Text.assemble((f"{SUPPORT_SYMBOLS[claim.support]} {claim.support}", _STYLES[claim.support]))
         if reason := "; ".join(filter(None, (claim.note, _describe_checker(claim)))):
             said.append(f"  {reason}", style="dim")
-        if claim.evidence is not None:
-            said.append("\n").append_text(_mark(claim.evidence)).append(f"  {claim.evidence.location}", style="cyan")
+        if (found := claim.evidence) is not None:
+            said.append("\n").append_text(_mark(found)).append(f"\n{shorten_path(found.location, width)}", style="cyan")
         table.add_row(Text(" ".join(claim.text.split())), said)
     return table
 

@@ -67,12 +67,12 @@ def _summarize(rechecked: "Sequence[RecheckedClaim]") -> str:
     if not rechecked:
         summary = "No claim rests on a source."
     elif not touched:
-        summary = f"No source of {total} changed."
+        summary = f"No source of the {total} that rest on one changed."
     else:
         lost = sum(one.is_lost for one in rechecked)
         kinds = ", ".join(f"{count} {name}" for name, count in touched.items())
         holds = f"{lost or 'none'} no longer {'hold' if lost > 1 else 'holds'}"
-        summary = f"Of {total}, {sum(touched.values())} rest on a source that is not as it was ({kinds}); {holds}."
+        summary = f"Of {total} with a source, {sum(touched.values())} have one not as it was ({kinds}); {holds}."
     if states["remote"]:
         summary += f" {states['remote']} rest on sources that are not files of this machine and were not looked at."
     return summary

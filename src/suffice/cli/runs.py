@@ -1,6 +1,7 @@
 """``suffice runs`` and ``suffice memory``: list, show, export and delete what is stored on this machine."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ def list_runs(
 ) -> None:
     """List, show, export and delete stored runs.
 
-    Without a command, lists the runs that are stored on this machine, newest last. With --json, prints one JSON object
+    Without a command, lists the runs that are stored on this machine, newest first. With --json, prints one JSON object
     per run.
     """
     if context.invoked_subcommand is not None:
@@ -36,7 +37,8 @@ def list_runs(
     from suffice.storage.runs import list_unfinished_runs, read_log
 
     unfinished = [{"run": run, "status": "unfinished"} for run in list_unfinished_runs(_data_dir())]
-    rows = sorted([*read_log(_data_dir()), *unfinished], key=lambda row: str(row["run"]))[-number:]
+    rows = [*read_log(_data_dir()), *unfinished][::-1]
+    rows = sorted(rows, key=lambda row: str(row["run"]).partition("-")[0], reverse=True)[:number]  # By their time.
     for row in rows:
         print(json.dumps(row, ensure_ascii=False) if as_json else _format_run(row))
     if not rows and not as_json:
@@ -136,9 +138,10 @@ def forget(
 
 
 def _format_run(row: dict[str, Any]) -> str:
-    rounds = row.get("rounds", 0)
-    shown = f"{rounds} {'round ' if rounds == 1 else 'rounds'}"
-    return f"{row['run']}  {row.get('status', '?'):<11} {shown}  {row.get('task', '')[:80]}"
+    at = datetime.fromisoformat(row["at"]).astimezone().strftime("%Y-%m-%d %H:%M") if "at" in row else ""
+    question = " ".join((*(f"/{name}" for name in row.get("skills") or ()), row.get("task", "")))[:80]
+    where = f"  ({', '.join(row['docs'])})" if row.get("docs") else ""
+    return f"{row['run']}  {row.get('status', '?'):<11}  {at:<16}  {question}{where}"
 
 
 def _data_dir() -> Path:

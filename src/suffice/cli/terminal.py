@@ -80,7 +80,7 @@ class SafeConsole(Console):
 
 
 class Terminal:
-    """Shows events and progress on standard error; a quiet terminal shows none."""
+    """Shows events, progress and warnings on standard error; a quiet terminal shows warnings only."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
         self._console = SafeConsole(stderr=True, highlight=False, quiet=quiet)
@@ -101,7 +101,12 @@ class Terminal:
                 self._bar.stop()
 
     def notify(self, message: str) -> None:
-        """Print a line for the user, unless the terminal is quiet."""
+        """Print a line that is no progress, such as a warning: also a quiet terminal shows it."""
+        console = SafeConsole(stderr=True, highlight=False) if self._console.quiet else self._console
+        console.print(Text(message, style="dim"), soft_wrap=True)
+
+    def show(self, message: str) -> None:
+        """Print a line of progress."""
         self._console.print(Text(message, style="dim"), soft_wrap=True)
 
     def show_progress(self, activity: str, done: int, total: int) -> None:
@@ -122,15 +127,15 @@ class Terminal:
         """Show an event of a run: as a line if it is worth keeping, else in the status line."""
         if isinstance(event, Started):
             if self._verbose:
-                self.notify(f"strategy: {event.strategy} · model: {event.model} · stop rule: {event.gate}")
+                self.show(f"strategy: {event.strategy} · model: {event.model} · stop rule: {event.gate}")
             self._start_status("thinking")
         elif isinstance(event, Continued):
             earlier = event.earlier
-            self.notify(
+            self.show(
                 f"continuing from run {earlier.run}: {len(earlier.evidence)} passages, {len(earlier.belief)} facts"
             )
         elif isinstance(event, Recalled):
-            self.notify("searching again for what earlier runs found: " + " · ".join(event.findings))
+            self.show("searching again for what earlier runs found: " + " · ".join(event.findings))
         elif isinstance(event, Searching):
             self._start_status("searching: " + " · ".join(query.text for query in event.queries))
         elif isinstance(event, RoundDone):
@@ -149,9 +154,9 @@ class Terminal:
             self._start_status("reviewing")
         elif isinstance(event, Failed) and event.failure.message not in self._shown_failures:
             self._shown_failures.add(event.failure.message)  # The same fault of many calls is one line.
-            self.notify(f"{event.failure.where}: {event.failure.message}")
+            self.show(f"{event.failure.where}: {event.failure.message}")
         elif isinstance(event, PromptCompacted) and self._verbose:
-            self.notify(f"{event.whole} texts are used in full, {event.shortened} shortened or left out ({event.why})")
+            self.show(f"{event.whole} texts are used in full, {event.shortened} shortened or left out ({event.why})")
         elif isinstance(event, SearchStopped):
             self._stop_status()
 
@@ -350,7 +355,7 @@ def _format_round(event: RoundDone, *, verbose: bool) -> Text:
         (f"round {event.round.index}", "bold"),
         f"  {counts}",
         (f" ({', '.join(readings)})" if readings else "", "dim"),
-        f"  → {f'stop: {STOP_REASON_TEXT.get(reason, reason)}' if event.verdict.stop else 'continue'}",
+        f"  → stop: {STOP_REASON_TEXT.get(reason, reason)}" if event.verdict.stop else "",
     )
 
 

@@ -135,7 +135,8 @@ class worth(LeafGate):
             because = f"the model names {named} new {'query' if named == 1 else 'queries'} for what is missing"
             return self.make_verdict(False, "diminished", because, {"worth.p": (estimate.p, threshold)})
         stop = estimate.p < threshold
-        chance, price = (f"{100 * value:.3g} %" for value in (estimate.p, threshold))
+        is_fine = min(estimate.p, threshold) < 0.01 or round(100 * estimate.p) == round(100 * threshold)
+        chance, price = (f"{100 * value:{'.2g' if is_fine else '.0f'}} %" for value in (estimate.p, threshold))
         relation = "below" if stop else "at least"
         because = f"the chance that another round brings new evidence is {chance}, {relation} {price}"
         return self.make_verdict(stop, "diminished", because, {"worth.p": (estimate.p, threshold)})

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from suffice.answers import Draft, Finding, Quotation, Statement
+from suffice.answers import Draft, Finding, FindingList, Quotation, SectionHeading, Statement
 from suffice.claims.dates import find_date
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
@@ -129,7 +129,7 @@ def build_report(
         notices=notices,
         disagreements=disagreements,
         removed=tuple(_build_removed(verdict, cite) for verdict in checked.removed) if checked and answer else (),
-        findings=(reported := tuple(_build_finding(finding, cite) for finding in draft.listed) if answer else ()),
+        findings=(reported := _list_findings(draft, cite) if answer else ()),
         aspects=tuple(_count_aspect(name, reported) for name in draft.aspects) if answer else (),
     )
 
@@ -261,6 +261,16 @@ def _build_claim(verdict: ClaimVerdict, cite: _Numbering) -> Claim:
         None if quote is None else quote.probability,
         verdict.role or getattr(verdict.claim, "role", None),
     )
+
+
+def _list_findings(draft: Draft, cite: _Numbering) -> tuple[ReportedFinding, ...]:
+    """Return the findings of the draft's lists, each once, with the heading that it first stands below."""
+    sections, section = dict[Finding, str](), ""
+    for part in draft.parts:
+        section = strip_markdown(part.text) if isinstance(part, SectionHeading) else section
+        if isinstance(part, FindingList):
+            sections = dict.fromkeys(part.items, section) | sections
+    return tuple(replace(_build_finding(finding, cite), section=sections[finding]) for finding in draft.listed)
 
 
 def _build_finding(finding: Finding, cite: _Numbering) -> ReportedFinding:

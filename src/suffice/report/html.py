@@ -50,6 +50,7 @@ from suffice.report.timeline import (
     select_readings,
 )
 from suffice.report.wording import (
+    count,
     describe_reading,
     describe_search,
     describe_stop,
@@ -75,7 +76,9 @@ def render_html(report: Report) -> str:
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
     css, js, inline = _load_asset("report.css"), _load_asset("report.js"), renderer.render_inline
-    used, skills, covered = format_usage(report.usage), describe_skills(report), describe_completeness(report)
+    skills, covered = describe_skills(report), describe_completeness(report)
+    date, version = (str(report.metadata.get(name, "")) for name in ("timestamp", "version"))
+    made = (format_usage(report.usage), f"run {report.run[:80]}", date[:10], version and f"suffice {version}")
     policy = (
         f"default-src 'none'; style-src '{_csp_hash(css)}'; script-src '{_csp_hash(js)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -122,7 +125,7 @@ def render_html(report: Report) -> str:
 </section>
 </div>
 <footer>{skills and f"<p>Skills: {_escape(skills)}</p>"}
-<p>{_escape(used and f"{used} · ")}run {_escape(report.run, 80)}</p></footer>
+<p>{_escape(" · ".join(filter(None, made)))}</p></footer>
 <script>{js}</script>
 </body>
 </html>
@@ -212,24 +215,25 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
 
 
 def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
-    """Render which sources say something on which aspect of a broad question; each mark leads to its source."""
-    if len(report.aspects) < 2:
+    """Render which sources are cited in which section on a broad question; each mark leads to its source."""
+    sections = dict.fromkeys(finding.section for finding in report.findings if finding.section)
+    if len(sections) < 2:
         return ""
     cited = dict.fromkeys(source for finding in report.findings for source in finding.sources)
     sources = [source for source in report.sources if source.id in cited]
     heads = "".join(f'<th scope="col">{renderer.render_citation(source.id)}</th>' for source in sources)
     rows = []
-    for aspect in report.aspects:
-        own = {one for finding in report.findings if finding.aspect == aspect.name for one in finding.sources}
+    for section in sections:
+        own = {one for finding in report.findings if finding.section == section for one in finding.sources}
         cells = "".join(
             f'<td><a href="#source-{report.sources.index(source) + 1}" aria-label="Source {_escape(source.id, 12)}">●</a></td>'
             if source.id in own
             else "<td></td>"
             for source in sources
         )
-        name = _escape(aspect.name[:1].upper() + aspect.name[1:], 80)
-        rows.append(f'<tr><th scope="row" dir="auto">{name}</th>{cells}</tr>')
-    table = _wrap_table("Aspects and sources", "map", f'<th scope="col">Aspect</th>{heads}', "".join(rows))
+        rows.append(f'<tr><th scope="row" dir="auto">{_escape(section, 80)}</th>{cells}</tr>')
+    head = f'<th scope="col">{count(len(sources), "source")}</th>{heads}'
+    table = _wrap_table("Sections and sources", "map", head, "".join(rows))
     return _render_section("map", "Which source covers what", table)
 
 

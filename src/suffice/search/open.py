@@ -135,9 +135,9 @@ def notify_skipped(skipped: "Sequence[SkippedFile]", notify: Notify) -> None:
     """Name the first files that could not be read."""
     if skipped:
         count = len(skipped)
-        first = "; ".join(f"{file.path} ({file.why})" for file in skipped[:3])
-        more = f" and {count - 3} more" if count > 3 else ""
-        notify(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}.")
+        first = " ".join(f"{file.path}: {file.why.rstrip('.')}." for file in skipped[:3])
+        more = f" And {count - 3} more." if count > 3 else ""
+        notify(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}")
 
 
 async def _open_remote_corpus(address: str, alpha: float, config: Settings, notify: Notify) -> Corpus:

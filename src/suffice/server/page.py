@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from suffice.search.files.isolated import read_isolated
 from suffice.search.files.walk import list_files
 from suffice.server.dependencies import ClientDep, OwnedRunDep, ServiceDep, load_report
 from suffice.server.errors import ApiError, document_errors
+from suffice.skills.load import load_skills
+from suffice.types import BREADTHS
 
 router = APIRouter()
 
@@ -49,11 +51,14 @@ async def get_static(name: str) -> Response:
 
 @router.get("/parts", summary="What a request may choose from", responses=_ERRORS)
 async def list_parts(service: ServiceDep, client: ClientDep) -> dict[str, Any]:
+    skills = load_skills(settings.load().config_dir, Path.cwd()).skills
     gates = {name: plugins.load_plugin("gates", name) for name in plugins.list_plugins("gates")}
     return {
         "strategies": list_strategies(),
         "memories": plugins.list_plugins("memories"),
         "tiers": ["auto", *settings.TIERS],
+        "breadths": ["auto", *BREADTHS],
+        "skills": [{"name": one.name, "description": one.description} for one in skills.values()],
         "models": list(service.allowed_models),
         "collections": list(service.worker.collections),
         "folders": {
@@ -102,11 +107,14 @@ def _describe_collections(collections: Mapping[str, Sequence[str]]) -> dict[str,
 
 
 def _suggest_questions(listed: Sequence[Path]) -> list[str]:
-    """Return questions about the titles of files from all over the folder, or about its largest files if none has a title."""
+    """Return a broad, a narrow and a comparing question about titles of files, or about the largest files if none has one."""
     small = {path: state for path in listed if (state := path.stat()).st_size <= _MAX_EXAMPLE_BYTES}
     read = _spread(list(small), 4 * _MAX_EXAMPLES)
-    titles = list(dict.fromkeys(filter(None, (_find_title(path, small[path].st_mtime_ns) for path in read))))
-    asked = [f"What do the documents say about “{title}”?" for title in _spread(titles, _MAX_EXAMPLES)]
+    folders = {title: path.parent for path in read if (title := _find_title(path, small[path].st_mtime_ns))}
+    titles = list(folders)
+    asked = [f"What do the documents say about “{title}”?" for title in titles[-1:]]
+    asked += [f"When was “{title}” written?" for title in titles[:1]]
+    asked += [f"/compare {one} vs {other}" for one, other in pairwise(titles) if folders[one] == folders[other]][:1]
     largest = sorted(small, key=lambda path: -small[path].st_size)[:_MAX_EXAMPLES]
     return asked or [f"What are the main points of {path.name}?" for path in largest]
 

@@ -87,7 +87,7 @@ def choose_skills(
     known = load_skills(config_dir, Path.cwd())
     active = [ActiveSkill(known.get(name), f"the question begins with /{name}") for name in names]
     if names and not any(character.isalnum() for character in task):
-        raise InputError(f"There is no question after /{names[-1]}; write what you want to know behind it")
+        raise InputError(f"Write your question or text after /{names[-1]}. {active[-1].skill.description}")
     if automatic:
         active += _find_automatic(task, known, {one.skill.name for one in active})
         for problem in known.problems.values():

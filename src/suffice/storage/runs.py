@@ -58,6 +58,8 @@ class RunLogBuilder:
             "run": report.run,
             "at": format_time(datetime.fromtimestamp(self._started_at, UTC)),
             "task": report.task,
+            "skills": [skill["name"] for skill in metadata.get("skills") or ()],
+            "docs": (metadata.get("searched") or {}).get("docs", []),
             "task_type": metadata.get("task_type"),
             "status": report.status,
             "stop": stop.reason,

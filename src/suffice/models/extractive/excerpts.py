@@ -94,6 +94,9 @@ def _find_heading(blocks: Sequence[TextBlock], block: TextBlock) -> TextBlock | 
 def _extend_title(passage: Passage, heading: TextBlock | None) -> str:
     """Return the title of a passage with the heading above the stretch, if that is another one."""
     words = passage.text[heading.start : heading.end].strip("#= \n").replace("`", "") if heading else ""
-    last = strip_parenthetical(passage.title.rpartition(" > ")[2])  # Without the date of the document.
-    is_known = not words or normalize_phrase(words) == normalize_phrase(last)
+    last = (
+        passage.title.rpartition(" > ")[2],
+        strip_parenthetical(passage.title.rpartition(" > ")[2]),
+    )  # Without a date.
+    is_known = not words or normalize_phrase(words) in map(normalize_phrase, last)
     return passage.title if is_known else f"{passage.title} > {to_one_line(words)}".removeprefix(" > ")

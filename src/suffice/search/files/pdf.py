@@ -57,7 +57,7 @@ def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: boo
         except pypdfium2.PdfiumError as error:
             if "password" in str(error).lower():
                 raise UnreadableFile(f"{path} is encrypted; save a copy without a password.") from error
-            raise UnreadableFile(f"{path} is not a valid PDF ({error}); export it again.") from error
+            raise UnreadableFile(f"{path} is not a valid PDF; export it again.") from error
     chunks = [
         DocumentChunk(part, _make_title(title or path.name, page), "pdf", page=page.number)
         for page in pages

@@ -4,12 +4,15 @@ import * as api from "./api.js";
 import { byId, element, pluralize } from "./dom.js";
 
 const TIERS = { auto: "as the question needs", simple: "quick", standard: "standard", deep: "deep" };
-const DEFAULTS = { tier: "standard", strategy: "auto", memory: "", stop: "" };
+const DEFAULTS = { tier: "standard", breadth: "auto", strategy: "auto", memory: "", stop: "" };
 
 export function prepare(parts, showError) {
   fill("strategy", parts.strategies);
   fill("memory", ["", ...parts.memories], { "": "the strategy's own" });
   fill("tier", parts.tiers, TIERS);
+  fill("breadth", parts.breadths);
+  byId("skills").append(...parts.skills.map(skill));
+  byId("skills").hidden = !parts.skills.length;
   resetSettings();
   showCollections(parts);
   byId("ask").addEventListener("submit", (event) => {
@@ -57,7 +60,7 @@ export async function start({ question, options }, form, showError) {
 }
 
 export function chosenSettings() {
-  const options = { strategy: byId("strategy").value };
+  const options = { strategy: byId("strategy").value, breadth: byId("breadth").value };
   if (byId("memory").value) options.memory = byId("memory").value;
   if (byId("stop").value.trim()) options.stop = byId("stop").value.trim();
   return options;
@@ -109,6 +112,15 @@ function example(question) {
   const button = element("button", { type: "button", className: "example", dir: "auto" }, question);
   button.onclick = () => {
     byId("question").value = question;
+    byId("question").focus();
+  };
+  return button;
+}
+
+function skill({ name, description }) {
+  const button = element("button", { type: "button", className: "skill", title: description }, `/${name}`);
+  button.onclick = () => {
+    byId("question").value = `/${name} ${byId("question").value}`;
     byId("question").focus();
   };
   return button;

@@ -21,13 +21,13 @@ function showError(error) {
 async function route() {
   // Only "#/…" names a view; any other hash is an element of the view that is shown.
   if (location.hash && !location.hash.startsWith("#/")) return;
-  showError(null);
   run.leave();
   const [, view = "", id] = location.hash.split("/");
   const chosen = view === "runs" && id ? "run" : view === "runs" ? "runs" : "ask";
+  showError(view && chosen === "ask" ? new Error(`There is nothing at ${location.hash} on this page.`) : null);
   for (const name of VIEWS) byId(`view-${name}`).hidden = name !== chosen;
   for (const link of document.querySelectorAll("nav a:not(.name)")) {
-    const isCurrent = link.getAttribute("href") === (chosen === "ask" ? "#/" : "#/runs");
+    const isCurrent = link.getAttribute("href") === { ask: "#/", runs: "#/runs" }[chosen];
     if (isCurrent) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
