@@ -77,7 +77,6 @@ def check_documents(python: Path, folder: Path) -> list[str]:
     clone.mkdir(exist_ok=True)
     for name in ("docs", "examples", "src"):
         (clone / name).symlink_to(ROOT / name)
-    (clone / "notes.md").write_text("A worker is dead after 15 seconds without a heartbeat.\n", encoding="utf-8")
     wrong = []
     for page in ("docs/start.md", "README.md"):
         for words in list_commands(ROOT / page):
