@@ -156,7 +156,12 @@ def test_an_unrelated_passage_that_is_not_cited_contradicts_nothing():
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("Who built the bridge?", "question"), ("The main points are:", "introduction"), ("So they say.", "too_little")],
+    [
+        ("Who built the bridge?", "question"),
+        ("The main points are:", "introduction"),
+        ("So they say.", "too_little"),
+        ("1 bridge | 1871 | 163", "too_little"),
+    ],
 )
 def test_what_states_nothing_is_unknown(text, kind):
     verdict = judge(text, [], [BRIDGE])

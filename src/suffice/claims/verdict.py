@@ -148,7 +148,7 @@ def find_skip_reason(words: str, is_cited: bool) -> str | None:
         return "question"
     if words.rstrip("*_ ").endswith(":"):
         return "introduction"
-    is_short = len(content_stems(words)) < 2
+    is_short = sum(not stem[0].isdigit() for stem in content_stems(words)) < 2  # A row of figures names nothing.
     return "too_little" if is_short and not (is_cited and has_figure(words)) else None
 
 
