@@ -209,11 +209,15 @@ def test_a_row_of_a_long_table_comes_with_its_header() -> None:
     assert len(quotation.text) < 800
 
 
-def test_of_a_short_page_with_headings_only_the_section_that_answers_is_quoted() -> None:
+def test_of_a_short_page_the_section_is_quoted_that_the_reader_is_sure_of_else_all_with_their_headings() -> None:
     text = "## May I stay longer?\n\nYes.\n\n## Whom do I call in an emergency?\n\nCall the travel desk, day and night."
-    (quotation,) = ask("Whom do I call in an emergency?", passage(text, "Travel")).quotations
+    sure, unsure = FixedReader("the travel desk", 0.9), FixedReader("the travel desk", 0.4)
+    (quotation,) = ask("Whom do I call in an emergency?", passage(text, "Travel"), reader=sure).quotations
     assert quotation.text == "Call the travel desk, day and night."
     assert quotation.title == "Travel > Whom do I call in an emergency?"
+    (quotation,) = ask("Whom do I call in an emergency?", passage(text, "Travel"), reader=unsure).quotations
+    assert quotation.text == "Yes.\nWhom do I call in an emergency?\nCall the travel desk, day and night."
+    assert quotation.title == "Travel > May I stay longer?"
 
 
 def test_a_short_table_is_quoted_with_its_header() -> None:

@@ -88,7 +88,9 @@ def _quote(
         answer = None
     highlight = (answer.start, answer.end) if answer is not None else core
     list_room = _LIST_CHARS if question.kind == "list" else 0
-    quotation = quote_around(candidate.passage, core, room, list_room=list_room, highlight=(highlight,))
+    quotation = quote_around(
+        candidate.passage, core, room, list_room=list_room, highlight=(highlight,), is_sure=answer is not None
+    )
     return replace(quotation, is_marked=answer is not None and _is_sure(answer))
 
 
@@ -133,7 +135,9 @@ def _quote_sides(question: Question, ranked: Sequence[RankedPassage], embed: Emb
 
 
 def _quote_side(candidate: RankedPassage, core: Offsets) -> Quotation:
-    return replace(quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,)), is_marked=False)
+    return replace(
+        quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,), is_sure=True), is_marked=False
+    )
 
 
 def _measure_title(title: str, side: str, named: frozenset[str], language: str) -> int:

@@ -1,7 +1,8 @@
 """Cut the stretch that answers a question out of a passage.
 
-A stretch is a window of whole sentences, list items, table rows and code blocks around a core, within one section. It begins at
-the top of the section if the core is not far below.
+A stretch is a window of whole sentences, list items, table rows and code blocks around a core, within one section, or the whole
+passage with its headings if it is short and the core may be wrong. It begins at the top of the section if the core is not far
+below.
 """
 
 from collections.abc import Sequence
@@ -18,9 +19,18 @@ _Piece = tuple[Offsets, TextBlock]
 
 
 def quote_around(
-    passage: Passage, core: Offsets, room: int, *, list_room: int = 0, highlight: Sequence[Offsets] = ()
+    passage: Passage,
+    core: Offsets,
+    room: int,
+    *,
+    list_room: int = 0,
+    highlight: Sequence[Offsets] = (),
+    is_sure: bool = False,
 ) -> Quotation:
-    """Return the stretch of a passage around ``core`` of about ``room`` characters; a whole list may take ``list_room``."""
+    """Return the stretch of a passage around ``core`` of about ``room`` characters; a whole list may take ``list_room``.
+
+    ``is_sure`` says that the core is the right one, so that no other section is shown.
+    """
     blocks = split_blocks(passage.text, passage.kind)
     pieces = [piece for block in blocks if not block.is_heading for piece in _split_block(block, room)]
     if not pieces:
@@ -31,15 +41,18 @@ def quote_around(
     if block.format in ("list", "table") and room < block.end - block.start <= list_room:
         chosen = [*_introduce(block, block.start), ((block.start, block.end), block)]
     else:
-        heading = _find_heading(blocks, block)
-        pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
+        if is_sure or len(passage.text) > room:
+            heading = _find_heading(blocks, block)
+            pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
         chosen = _choose_window(pieces, pieces.index((span, block)), room)
+    shown = chosen[0][0][0], chosen[-1][0][1]
+    between = [((one.start, one.end), one) for one in blocks if one.is_heading and shown[0] < one.start < shown[1]]
     return Quotation(
         passage,
-        tuple(_join_pieces(chosen)),
+        tuple(_join_pieces(sorted([*chosen, *between], key=lambda piece: piece[0]))),
         block.format,
         tuple(span for span in highlight if any(a <= span[0] and span[1] <= b for (a, b), _ in chosen)),
-        _extend_title(passage, _find_heading(blocks, block)),
+        _extend_title(passage, _find_heading(blocks, chosen[0][1])),
     )
 
 
