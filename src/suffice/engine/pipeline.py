@@ -143,7 +143,9 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     stages = _Stages(config)
     run = stages.run
     stopped: SearchStopped | None = None
+    draft: Draft | None = None
     checked: Checked | None = None
+    fault: Failure | None = None
     try:
         await stages.adapt_to_model()
         if stages.skills.replacement is not None:
@@ -166,11 +168,18 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
             if stopped.stop.reason in _REFLECT_AFTER and not run.is_answered_by_language_model("reflect"):
                 await run.reflect()
             yield Writing(len(run.evidence))
-            composing = asyncio.ensure_future(stages.compose(stopped))
-            async with aclosing(run.event_queue.drain_while(composing)) as events:
+            writing = asyncio.ensure_future(stages.write(stopped))
+            async with aclosing(run.event_queue.drain_while(writing)) as events:
                 async for event in events:
                     yield event
-            checked = composing.result()
+            draft = writing.result()
+            if draft is None:
+                fault = run.error_log[-1]  # The model failed, but what was found can be shown.
+            verifying = asyncio.ensure_future(stages.verify(draft))
+            async with aclosing(run.event_queue.drain_while(verifying)) as events:
+                async for event in events:
+                    yield event
+            checked = verifying.result()
             if checked is not None:
                 async for review_round in stages.review.run(checked):
                     checked = stages.review.best or checked
@@ -186,10 +195,10 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
         stopped = stages.build_stop(Verdict("user", True, "cancelled", ""))
         yield stopped
         if checked is None and run.evidence:
-            checked = await stages.verifier.verify_offline(stages.draft or await quote_evidence(run))
+            checked = await stages.verifier.verify_offline(draft or await quote_evidence(run))
     except ModelUnusable as error:  # A dead server, a refused key, an unknown name.
-        stages.fault = Failure("model", type(error).__name__, str(error))
-        run.record_failure(stages.fault)
+        fault = Failure("model", type(error).__name__, str(error))
+        run.record_failure(fault)
         if stopped is None:
             stopped = stages.build_stop(Verdict("model", True, "model_unavailable", str(error)))
             yield stopped
@@ -205,7 +214,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
         if config.page_reader is not None:
             await config.page_reader.aclose()
     assert stopped is not None, "every ending has a stop"
-    yield Finished(stages.build(stopped, checked))
+    yield Finished(stages.build(stopped, checked, fault))
 
 
 class _Stages:
@@ -213,8 +222,6 @@ class _Stages:
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
-        self.draft: Draft | None = None  # As it was written, before its claims are verified.
-        self.fault: Failure | None = None  # Why the model could not be used; what was found can be shown nevertheless.
         queries: list[str] = []
         strategy = plugins.load_plugin("strategies", config.preset.strategy)()
         memory = plugins.load_plugin("memories", config.preset.memory)
@@ -338,13 +345,6 @@ class _Stages:
             async for event in loop:
                 yield event
 
-    async def compose(self, stopped: SearchStopped) -> Checked | None:
-        """Write and verify the answer."""
-        self.draft = await self.write(stopped)
-        if self.draft is None:
-            self.fault = self.run.error_log[-1]
-        return await self.verify(self.draft)
-
     async def write(self, stopped: SearchStopped) -> Draft | None:
         """Compute what the answer needs and write the draft; ``None`` if the model failed."""
         profile = self.config.profile
@@ -398,7 +398,7 @@ class _Stages:
         """Let a model that writes prose mend what the check doubts."""
         return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, draft)
 
-    def build(self, stopped: SearchStopped, checked: Checked | None) -> Report:
+    def build(self, stopped: SearchStopped, checked: Checked | None, fault: Failure | None) -> Report:
         config, run = self.config, self.run
         metadata = {
             **config.metadata,
@@ -414,7 +414,7 @@ class _Stages:
             metadata |= {"writer": config.profile.style or "prose", "skipped": dict(config.profile.skipped)}
         metadata |= self.skills.metadata
         metadata.setdefault("skills", [])
-        return build_report(run, stopped.stop, checked, metadata, self.fault)
+        return build_report(run, stopped.stop, checked, metadata, fault)
 
     async def adapt_to_model(self) -> None:
         """Find out how the model writes; plan without it if it is small."""
@@ -468,8 +468,9 @@ def resolve_run_limits(config: RunConfig, tier: str, *, is_strong: bool) -> RunL
     is_broad = config.breadth != "narrow"
     if not is_broad and not (is_strong and config.preset.adapts):
         return limits
-    # Only the user limits how much of a broad question is read, and how much a strong model is shown.
-    own = config.bounds
+    own = (
+        config.bounds
+    )  # Only the user limits how much of a broad question is read, and how much a strong model is shown.
     bounds = replace(limits.bounds, sources=own.sources)
     if is_broad and config.scope is not None:
         bounds = replace(bounds, rounds=own.rounds, queries=own.queries)
