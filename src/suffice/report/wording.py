@@ -155,7 +155,8 @@ def _describe_scope(report: Report) -> str:
     searched = report.metadata.get("searched")
     searched = searched if isinstance(searched, dict) else {}
     docs = [str(path) for path in searched.get("docs") or ()]
-    names = [PurePath(path.partition("?")[0]).name or path for path in docs if path != "-"]
+    where = searched.get("from", "")
+    names = [PurePath(where, path.partition("?")[0]).name or path for path in docs if path != "-"]
     named = names[:3] + (["more"] if len(names) > 3 else []) + (["standard input"] if "-" in docs else [])
     named += ["the web"] if searched.get("web") else []
     return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named) or "its sources"
