@@ -11,8 +11,8 @@ from suffice.errors import InputError
 from suffice.storage.findings import FindingStore
 from suffice.types import Claim, Report, Source, Stop, UsageSummary
 
-FOLDERS = ("/work/bees",)
-SEARCHED = {"searched": {"docs": ["bees"], "from": "/work"}}
+FOLDERS = ("/shelf/bees",)
+SEARCHED = {"searched": {"docs": ["bees"], "from": "/shelf"}}
 BILL = UsageSummary("extractive", 1, 0, 0, 1, 0, 0.1, 0.0, {})
 DANCE = Report(
     "r1",
@@ -87,7 +87,11 @@ def test_what_was_only_recalled_is_no_finding(findings):
 def test_a_finding_is_recalled_only_over_the_documents_that_it_came_from(findings):
     findings.save(DANCE)
     question = "Who decoded the waggle dance of bees?"
-    assert [len(findings.find_similar(question, [one])) for one in ("/work/bees", "/work", "/work/wasps")] == [1, 1, 0]
+    assert [len(findings.find_similar(question, [one])) for one in ("/shelf/bees", "/shelf", "/shelf/wasps")] == [
+        1,
+        1,
+        0,
+    ]
 
 
 def test_findings_of_an_earlier_version_stay_but_are_not_recalled(tmp_path):

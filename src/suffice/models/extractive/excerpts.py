@@ -107,9 +107,8 @@ def _find_heading(blocks: Sequence[TextBlock], block: TextBlock) -> TextBlock | 
 def _extend_title(passage: Passage, heading: TextBlock | None) -> str:
     """Return the title of a passage with the heading above the stretch, if that is another one."""
     words = passage.text[heading.start : heading.end].strip("#= \n").replace("`", "") if heading else ""
-    last = (
-        passage.title.rpartition(" > ")[2],
-        strip_parenthetical(passage.title.rpartition(" > ")[2]),
-    )  # Without a date.
-    is_known = not words or normalize_phrase(words) in map(normalize_phrase, last)
-    return passage.title if is_known else f"{passage.title} > {to_one_line(words)}".removeprefix(" > ")
+    last = passage.title.rpartition(" > ")[2]
+    known = map(normalize_phrase, ("", last, strip_parenthetical(last)))  # Also without the date of the document.
+    if normalize_phrase(words) in known:
+        return passage.title
+    return f"{passage.title} > {to_one_line(words)}".removeprefix(" > ")

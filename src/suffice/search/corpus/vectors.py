@@ -10,6 +10,7 @@ from the stored one, the file is cleared.
 import hashlib
 import re
 import threading
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -112,7 +113,7 @@ class EmbeddingCache:
             self._recent.popitem(last=False)
 
 
-class VectorSearch:
+class VectorSearch(ABC):
     """Base of the searches over documents, by words (``alpha`` 1), by the meaning of vectors (0), or by both."""
 
     is_own_index = False
@@ -133,8 +134,8 @@ class VectorSearch:
         except ModelError as error:
             raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
 
-    async def _find_passages(self, text: str, k: int) -> list[Passage]:
-        raise NotImplementedError
+    @abstractmethod
+    async def _find_passages(self, text: str, k: int) -> list[Passage]: ...
 
 
 def _hash_text(text: str) -> bytes:
