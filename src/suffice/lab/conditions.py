@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from suffice.errors import InputError
-from suffice.memory.base import MemoryContext, MemoryFactory
+from suffice.memory.base import Memory, MemoryContext, MemoryFactory
 from suffice.memory.evidence import Evidence
 from suffice.memory.freeform import FreeformMemory
 from suffice.memory.structured import StructuredMemory
@@ -24,16 +24,6 @@ class BaselineCondition(TrajectoryMemory):
 
     def render(self, budget: int) -> tuple[Note, ...]:
         return super().render(min(budget, ANSWER_TOKENS))
-
-    def render_for_answer(self) -> tuple[Note, ...]:
-        return self.render(ANSWER_TOKENS)
-
-
-class LobotomizedCondition(LobotomizedMemory):
-    """The harness sees the current observation only."""
-
-    def render_for_answer(self) -> tuple[Note, ...]:
-        return self.render(ANSWER_TOKENS)
 
 
 class BeliefCondition:
@@ -53,10 +43,9 @@ class BeliefCondition:
         await self._memory.update(replace(round, new=round.raw))
 
     def render(self, budget: int) -> tuple[Note, ...]:
-        belief = self.render_for_answer()
-        return (*belief, *self._observation.render(budget))
+        return (*self.render_belief(), *self._observation.render(budget))
 
-    def render_for_answer(self) -> tuple[Note, ...]:
+    def render_belief(self) -> tuple[Note, ...]:
         """Return the belief as one note; nothing before the first observation."""
         notes = self._memory.render(ANSWER_TOKENS)
         if not notes and not self._memory.open_questions:
@@ -69,7 +58,7 @@ class BeliefCondition:
 
 CONDITIONS: dict[str, MemoryFactory] = {
     "baseline": BaselineCondition,
-    "lobotomized": LobotomizedCondition,
+    "lobotomized": LobotomizedMemory,
     "structured": partial(BeliefCondition, StructuredMemory),
     "freeform": partial(BeliefCondition, FreeformMemory),
 }
@@ -81,3 +70,8 @@ def get_condition(name: str) -> MemoryFactory:
     if name not in CONDITIONS:
         raise InputError(f"There is no memory condition {name!r}; choose one of: {', '.join(CONDITIONS)}")
     return CONDITIONS[name]
+
+
+def render_for_answer(memory: Memory) -> tuple[Note, ...]:
+    """Return what the answer is made from: the belief, or else all that the harness sees."""
+    return memory.render_belief() if isinstance(memory, BeliefCondition) else memory.render(ANSWER_TOKENS)

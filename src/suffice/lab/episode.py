@@ -14,7 +14,7 @@ from suffice.engine.pipeline import add_budget
 from suffice.errors import ModelError
 from suffice.events import RoundDone, SearchStopped
 from suffice.gates.parse import parse_gate
-from suffice.lab.conditions import get_condition
+from suffice.lab.conditions import get_condition, render_for_answer
 from suffice.lab.data import LabQuestion
 from suffice.lab.experiment import NO_GATE, Cell
 from suffice.lab.gaps import SearchRecord, SearchRound, detect_gaps
@@ -115,8 +115,7 @@ async def _answer(run: RunState, model: Model) -> tuple[str, Usage, bool]:
     """Return the answer from what the memory holds, what it cost, and whether the call failed. It is not billed to the run."""
     tracked = UsageTrackingModel(model)
     prompter = Prompter(tracked, run.budget, lambda event: None)
-    memory: Any = run.memory
-    answer = await prompter.try_ask(AnswerFromMemory(run.task, memory.render_for_answer()))
+    answer = await prompter.try_ask(AnswerFromMemory(run.task, render_for_answer(run.memory)))
     run.error_log += prompter.error_log
     return "" if answer is None else answer.text.strip(), tracked.total, answer is None
 
@@ -150,8 +149,7 @@ def _build_row(
     by_role = {role: [used.calls, used.input_tokens, used.output_tokens] for role, used in run.model.by_role.items()}
     by_role["answer"] = [answer_usage.calls, answer_usage.input_tokens, answer_usage.output_tokens]
     fired = cell.gate != NO_GATE and not stop.gate.startswith(("budget", "planner", "breaker"))
-    memory: Any = run.memory
-    memory_text = "\n".join(f"{note.title}\n{note.text}" for note in memory.render_for_answer())
+    memory_text = "\n".join(f"{note.title}\n{note.text}" for note in render_for_answer(run.memory))
     record = SearchRecord(
         question.text, tuple(course.rounds), answer, stop.reason, question.answers, question.gold or None, memory_text
     )
