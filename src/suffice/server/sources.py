@@ -8,7 +8,7 @@ import asyncio
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated
@@ -63,17 +63,13 @@ class SourcePage(BaseModel):
     boxes: list[tuple[float, float, float, float]]
 
 
-class SourceText(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceText(Source):
     """A cited passage with the lines around it; ``remark`` says why there are none.
 
     ``html`` is the same laid out, for a file that has no lines of its own; ``page`` is the page of a PDF file.
     """
 
-    id: str
-    title: str
-    type: str
-    location: str
-    url: str | None
     lines: list[SourceLine]
     html: str | None
     page: SourcePage | None
