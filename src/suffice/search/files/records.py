@@ -21,8 +21,6 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
     """Return the chunks of the records on the lines of a text."""
     lines = enumerate(split_lines(text), start=1)
     records = [(number, _decode_record(line, f"{name}, line {number}")) for number, line in lines if line.strip()]
-    if not records:
-        raise UnreadableFile(f"{name} is empty; give a file that contains records.")
     number, first = records[0]
     if _get_text(first) is None or chat.is_message(first):
         chunks = chat.parse_messages(record for _, record in records)

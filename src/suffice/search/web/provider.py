@@ -63,12 +63,10 @@ class SearchResult:
     text: str
 
 
-def read_results(
-    results: Iterable[Any], url: str = "url", title: str = "title", text: str = "text"
-) -> Iterator[SearchResult]:
-    """Yield the results of an answer, whose fields have these names."""
+def read_results(results: Iterable[Any], url: str = "url", *, text: str) -> Iterator[SearchResult]:
+    """Yield the results of an answer, in which the address and the text have these names."""
     for result in results:
-        yield SearchResult(result.get(url) or "", result.get(title) or "", result.get(text) or "")
+        yield SearchResult(result.get(url) or "", result.get("title") or "", result.get(text) or "")
 
 
 def to_passages(results: Iterable[SearchResult], k: int) -> list[Passage]:
