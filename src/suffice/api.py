@@ -42,15 +42,11 @@ from suffice.storage.runs import RunRecorder
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, detect_language
 from suffice.text.question import asks_in_steps
-from suffice.types import BREADTHS, Bounds, Breadth, Embed, Image, Notify, Passage, PriorRun, Query, Report
+from suffice.types import BREADTHS, Bounds, Breadth, Embed, Notify, Passage, PriorRun, Query, Report
 
 MAX_QUESTION_CHARS = 4_000  # About 600 words. Longer material is a document and belongs in ``docs``.
 
 _LOG = logging.getLogger("suffice")
-
-
-def _ignore_message(message: str) -> None:
-    pass
 
 
 async def research(
@@ -160,7 +156,7 @@ def run_research(
 async def prepare_run(
     question: str,
     options: RunOptions,
-    notify: Notify = _ignore_message,
+    notify: Notify = lambda message: None,
     progress: ShowProgress | None = None,
 ) -> RunConfig:
     """Check the options and choose every part of a run before anything is spent."""
@@ -285,7 +281,13 @@ async def prepare_run(
             "unreadable": list(search.unreadable) if isinstance(search, ScopeSearch) else [],
             "recalled": [finding.title for finding in recalled],
             "prompts": {name: load_template(name).version for name in list_own_templates()},
-            "skills": [*skills.to_metadata(), *_describe_vision(images)],
+            "skills": [
+                *skills.to_metadata(),
+                *(
+                    {"name": "vision", "why": f"the question refers to {one}", "origin": "built in"}
+                    for one in images[:1]
+                ),
+            ],
             "continues": None if prior_run is None else prior_run.run,
         },
     )
@@ -319,7 +321,7 @@ def _is_worth_patience(task: str, model: Model, profile: ModelProfile, scope: Se
     return is_free and not scope.web and asks_in_steps(task)
 
 
-async def estimate_research(question: str, options: RunOptions, notify: Notify = _ignore_message) -> Estimate:
+async def estimate_research(question: str, options: RunOptions, notify: Notify = lambda message: None) -> Estimate:
     """Estimate what a run would cost, without a model call and without opening its documents."""
     scope = options.scope
     if options.search is None and options.continues is None:
@@ -331,7 +333,7 @@ async def estimate_research(question: str, options: RunOptions, notify: Notify =
 
 
 def make_recorder(
-    options: RunOptions, notify: Notify = _ignore_message, output_paths: Sequence[Path] = ()
+    options: RunOptions, notify: Notify = lambda message: None, output_paths: Sequence[Path] = ()
 ) -> RunRecorder:
     """Return the recorder that stores the run if the options say so; ``output_paths`` are further copies of its report."""
     config = settings.load()
@@ -381,12 +383,6 @@ def _make_active_skills(active: Sequence[ActiveSkill], options: RunOptions, conf
         data_dir=config.data_dir if is_stored else None,
     )
     return ActiveSkills(tuple(active), workspace)
-
-
-def _describe_vision(images: Sequence[Image]) -> list[dict[str, str]]:
-    if not images:
-        return []
-    return [{"name": "vision", "why": f"the question refers to {images[0]}", "origin": "built in"}]
 
 
 def expand_follow_up(question: str, prior_run: PriorRun) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from suffice.engine.hypotheses import HypothesisTester
 from suffice.errors import InputError
 from suffice.gates import exhaustion
-from suffice.gates.base import GapAwareGate, Gate
+from suffice.gates.base import Gate
 from suffice.memory.base import MemoryFactory
 from suffice.storage.findings import StoredFinding, find_near_fact
 from suffice.strategies.base import PassageSelector, RunView, Strategy
@@ -63,7 +63,7 @@ def make_gap_aware(parts: RunParts) -> RunParts:
         # If the strategy is done but a question is open, ask for that question.
         return queries or (await fallback.propose(run) if run.records and run.open_questions.open else [])
 
-    gate = None if parts.gate is None else GapAwareGate(parts.gate)
+    gate = None if parts.gate is None else parts.gate.gap_aware()
     return replace(_set_open_questions_first(parts, propose), gate=gate)
 
 

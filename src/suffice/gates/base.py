@@ -298,9 +298,6 @@ class GapAwareGate(GateWrapper):
     reading = "belief.open"
     own_needs = frozenset({reading})
 
-    def __init__(self, inner: Gate, n: int = 0) -> None:
-        super().__init__(inner, n)
-
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         verdict = _Prefix.of(readings, seed).judge(self.inner)
         # A round that is judged before it is accepted has no count yet; the count of the round before applies.

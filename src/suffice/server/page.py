@@ -109,7 +109,8 @@ def _describe_collections(collections: Mapping[str, Sequence[str]]) -> dict[str,
 def _suggest_questions(listed: Sequence[Path]) -> list[str]:
     """Return a broad, a narrow and a comparing question about titles of files, or about the largest files if none has one."""
     small = {path: state for path in listed if (state := path.stat()).st_size <= _MAX_EXAMPLE_BYTES}
-    read = _spread(list(small), 4 * _MAX_EXAMPLES)
+    step = -(-len(small) // (4 * _MAX_EXAMPLES)) or 1
+    read = list(small)[::step]
     folders = {title: path.parent for path in read if (title := _find_title(path, small[path].st_mtime_ns))}
     titles = list(folders)
     asked = [f"What do the documents say about “{title}”?" for title in titles[-1:]]
@@ -117,10 +118,6 @@ def _suggest_questions(listed: Sequence[Path]) -> list[str]:
     asked += [f"/compare {one} vs {other}" for one, other in pairwise(titles) if folders[one] == folders[other]][:1]
     largest = sorted(small, key=lambda path: -small[path].st_size)[:_MAX_EXAMPLES]
     return asked or [f"What are the main points of {path.name}?" for path in largest]
-
-
-def _spread(items: Sequence[Any], limit: int) -> Sequence[Any]:
-    return items[:: -(-len(items) // limit) or 1]
 
 
 @lru_cache(256)
