@@ -6,6 +6,8 @@ asks for more than a minute has failed for now.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from random import random
 
 from tenacity import AsyncRetrying, AttemptManager, RetryCallState, Retrying
@@ -33,6 +35,21 @@ def get_retry_delay(error: CallError) -> float | None:
     if error.retry_after is None:
         return min(2.0 ** (error.attempt - 1) + random(), MAX_BACKOFF)
     return error.retry_after if error.retry_after <= MAX_RETRY_AFTER else None
+
+
+def parse_retry_after(value: str | None) -> float | None:
+    """Return the seconds of a ``Retry-After`` header, which holds a number or a date."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return max(0.0, round(seconds, 1)) if seconds == seconds else None
 
 
 class Attempts:

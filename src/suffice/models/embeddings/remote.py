@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import ModelError
 from suffice.models.embeddings.base import normalize_rows
-from suffice.models.retry import RETRYABLE_STATUSES, Attempts, CallError
+from suffice.models.retry import RETRYABLE_STATUSES, Attempts, CallError, parse_retry_after
 
 _BATCH_SIZE = 64
 # Value of the source system, see docs/sources.md. Passages are far shorter; text pasted into a task may not be.
@@ -90,7 +90,7 @@ class RemoteEmbedder:
             raise CallError(
                 f"The embeddings server {self._url} answered {response.status_code}",
                 retryable=True,
-                retry_after=_parse_retry_after(response.headers.get("Retry-After", "")),
+                retry_after=parse_retry_after(response.headers.get("retry-after")),
             )
         if response.status_code != 200:
             reason = " ".join(content[:300].decode("utf-8", "replace").split())
@@ -137,11 +137,3 @@ def _read_limited(response: httpx2.Response) -> bytes:
                 f"The embeddings server {response.url} sent more than {_MAX_RESPONSE_BYTES:,} bytes", retryable=True
             )
     return content
-
-
-def _parse_retry_after(header: str) -> float | None:
-    """Return the seconds of a ``Retry-After`` header; ``None`` when it is missing or a date."""
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        return None

@@ -15,8 +15,6 @@ import json
 import ssl
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -25,6 +23,7 @@ import httpx2
 
 from suffice import __version__
 from suffice.errors import SearchError, SearchRefused
+from suffice.models.retry import parse_retry_after
 from suffice.search.web.provider import SearchResult, clean_text, to_passages
 from suffice.types import Passage
 
@@ -134,7 +133,7 @@ def _make_error(service: str, request: ProviderRequest, response: httpx2.Respons
     status, message = response.status_code, _extract_error_text(body, request)
     reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
     if status == 429:
-        wait = _parse_retry_after(response.headers.get("retry-after"))
+        wait = parse_retry_after(response.headers.get("retry-after"))
         asked = "" if wait is None else f" and asked to wait {wait:g} seconds"
         return SearchRefused(
             f"{service} received too many requests{asked} ({reason})", retryable=True, retry_after=wait
@@ -180,18 +179,3 @@ def _find_error_message(error: Any) -> str:
             if found := _find_error_message(error.get(name)):
                 return found
     return ""
-
-
-def _parse_retry_after(value: str | None) -> float | None:
-    """Return the seconds of a ``Retry-After`` header, which holds a number or a date."""
-    if not value:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            moment = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return max(0.0, round(seconds, 1)) if seconds == seconds else None
