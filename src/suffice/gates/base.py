@@ -170,7 +170,7 @@ class AllOf(CompositeGate):
 
 
 class GateWrapper(Gate):
-    """Base of the gates that change when an inner gate may stop. ``takes`` says which number, ``least`` is the smallest.
+    """Base of the gates that the methods of ``Gate`` make. ``takes`` says which number, ``least`` is the smallest.
 
     ``own_needs`` are the readings that it uses itself.
     """
@@ -208,8 +208,6 @@ class GateWrapper(Gate):
 
 
 class AfterGate(GateWrapper):
-    """``g.after(n)``: do not stop in the first ``n`` rounds."""
-
     method = "after"
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
@@ -220,8 +218,6 @@ class AfterGate(GateWrapper):
 
 
 class PatienceGate(GateWrapper):
-    """``g.patience(p)``: stop only when ``g`` has said stop for ``p`` rounds in a row."""
-
     method = "patience"
     takes = "(p) takes a whole number of rounds"
     least = 1
@@ -238,8 +234,6 @@ class PatienceGate(GateWrapper):
 
 
 class EpsilonGate(GateWrapper):
-    """``g.epsilon(e)``: ignore a stop with probability ``e``. Run and round seed the draw, so a replay draws the same."""
-
     method = "epsilon"
 
     def _validate(self) -> None:
@@ -338,6 +332,7 @@ def format_number(value: float) -> str:
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _Prefix(Sequence[Readings]):
     """The first rounds of a run, without copying them, and the verdicts that gates gave on these and on shorter prefixes.
 
@@ -345,47 +340,36 @@ class _Prefix(Sequence[Readings]):
     of a verdict would double with every level.
     """
 
-    def __init__(
-        self,
-        readings: Sequence[Readings],
-        length: int,
-        seed: int,
-        verdicts: dict[tuple[int, int], tuple[Gate, Verdict]],
-    ) -> None:
-        self._readings, self._length = readings, length
-        self._seed = seed
-        # By the identity of the gate and the length of the prefix. The gate is kept, so that no other gets its identity.
-        self._verdicts = verdicts
+    readings: Sequence[Readings]
+    length: int
+    seed: int
+    # By the identity of the gate and the length of the prefix. The gate is kept, so that no other gets its identity.
+    verdicts: dict[tuple[int, int], tuple[Gate, Verdict]]
 
     @classmethod
     def of(cls, readings: Sequence[Readings], seed: int) -> "_Prefix":
         """Return the readings as a prefix. A gate that an outer gate judges is given one, and shares its verdicts."""
-        if isinstance(readings, cls) and readings._seed == seed:
+        if isinstance(readings, cls) and readings.seed == seed:
             return readings
         return cls(readings, len(readings), seed, {})
 
     def drop_last(self, rounds: int) -> "_Prefix":
         """Return the prefix without its last rounds."""
-        return _Prefix(self._readings, max(0, self._length - rounds), self._seed, self._verdicts)
+        return replace(self, length=max(0, self.length - rounds))
 
     def judge(self, gate: Gate) -> Verdict:
         """Return the verdict of a gate after the last round of this prefix."""
-        key = (id(gate), self._length)
-        if key not in self._verdicts:
-            self._verdicts[key] = gate, gate.judge(self, self._seed)
-        return self._verdicts[key][1]
+        key = (id(gate), self.length)
+        if key not in self.verdicts:
+            self.verdicts[key] = gate, gate.judge(self, self.seed)
+        return self.verdicts[key][1]
 
     def __len__(self) -> int:
-        return self._length
+        return self.length
 
     def __getitem__(self, index):  # type: ignore[no-untyped-def]
-        if isinstance(index, slice):
-            return [self._readings[i] for i in range(*index.indices(self._length))]
-        if index < 0:
-            index += self._length
-        if not 0 <= index < self._length:
-            raise IndexError(index)
-        return self._readings[index]
+        place = range(self.length)[index]  # It counts negative numbers from the end, and knows which are out of range.
+        return [self.readings[i] for i in place] if isinstance(index, slice) else self.readings[place]
 
 
 def _find_stop_start(gate: Gate, prefix: _Prefix) -> int:
