@@ -18,7 +18,6 @@ from suffice.models.base import is_language_model
 from suffice.report.draft import choose_instruction, count_list_sections, list_caveats, render_draft
 from suffice.report.findings import DATE
 from suffice.report.notices import MODEL_ADVICE, OTHER_LANGUAGE, render_disagreements, render_notices, render_origin
-from suffice.report.undone import list_undone
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
 from suffice.text.citations import drop_repeated_citations, list_handles, replace_citations
@@ -48,6 +47,8 @@ from suffice.types import (
 )
 
 _MAX_SUMMARY_CHARS = 300  # Of a quotation.
+_MAX_QUERIES = 5  # Queries that a limit left unasked.
+_BELIEF_ROLES = ("extract", "curate", "compress", "notes")
 
 
 def build_report(
@@ -125,7 +126,7 @@ def build_report(
             ClosestPassage(one.text, one.format, one.highlight, one.title, one.location, item.missing)
             for item, one in shown_closest
         ),
-        left_undone=list_undone(run, stop, metadata.get("review")),
+        left_undone=_list_undone(run, stop, metadata.get("review")),
         notices=notices,
         disagreements=disagreements,
         removed=tuple(_build_removed(verdict, cite) for verdict in checked.removed) if checked and answer else (),
@@ -323,21 +324,41 @@ def _name_place(span: Span, quote: Quote) -> Span:
     return span if span.source else replace(span, source=f"({quote.location})")
 
 
+def _list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return what a limit on time, tokens or money left undone, the most important first; empty if no limit was reached."""
+    refused = run.refused
+    lines: list[str] = []
+    if stop.reason.startswith("budget_"):
+        planned = () if run.current_plan is None else run.current_plan.queries
+        reflected = () if run.reflection is None else run.reflection.new_queries
+        asked = {query.casefold().strip() for query in run.asked_queries}
+        unasked = [one.query for one in (*reflected, *planned) if one.query.casefold().strip() not in asked]
+        lines += [f"Not searched for: {query}" for query in list(dict.fromkeys(unasked))[:_MAX_QUERIES]]
+    if refused.get("draft"):
+        lines.insert(0, "The answer was not written by the model; the sources are quoted instead.")
+    if refused.get("check_draft"):
+        lines.append("The claims were checked without asking the model.")
+    if refused.get("compute"):
+        lines.append("A computation was left out.")
+    if any(refused.get(role) for role in _BELIEF_ROLES):
+        lines.append("The notes were not brought up to date after the last round.")
+    if review is not None and review.get("ending") == "budget":
+        rounds = len(review.get("rounds") or ())
+        lines.append(f"The review ended after {rounds} of its rounds." if rounds else "The answer was not reviewed.")
+    return tuple(lines)
+
+
 def _determine_status(
     run: RunState, stop: Stop, draft: Draft, fault: Failure | None, *, has_answer: bool, has_failed: bool
 ) -> Status:
-    if fault is not None and not has_answer:
-        return "failed"
-    if not has_answer and run.model.failed_count and not run.model.answered_count:
-        return "failed"
     if has_answer:
         lacks_part = draft.origin in ("written", "sentence") and draft.sufficiency == "partly"
         is_cut = any(notice.kind == "quoted_for_budget" for notice in draft.notices)
         is_partial = fault is not None or lacks_part or is_cut or stop.reason == "cancelled"
         return "partial" if is_partial or list_caveats(run, stop) else "answered"
-    if has_failed or run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled"):
-        return "failed"
-    return "no_evidence"
+    is_model_dead = fault is not None or (run.model.failed_count and not run.model.answered_count)
+    is_search_dead = run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled")
+    return "failed" if has_failed or is_model_dead or is_search_dead else "no_evidence"
 
 
 def _get_passage(run: RunState, handle: str) -> Passage:

@@ -2,22 +2,21 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from suffice.errors import InputError
 from suffice.models.embeddings import get_minilm
 from suffice.search.base import Reader, Search
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.engines.address import is_address, is_postgres, remove_secrets
-from suffice.search.engines.corpora import Corpus, MergedCorpora
 from suffice.search.fusion import MergedSearch
 from suffice.search.screened import InjectionFilter, describe_removal
 from suffice.search.threads import run_in_thread
 from suffice.settings import Settings
-from suffice.types import Embed, Notify
+from suffice.types import Embed, Notify, Passage, Query, Vectors
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
@@ -28,6 +27,29 @@ DEFAULT_ALPHA = 0.25  # Weight of words against meaning, unless a preset or the 
 
 ShowProgress = Callable[[str, int, int], None]
 """Receives the name of an activity, the steps done and the steps in total."""
+
+
+class Corpus(Protocol):
+    """A search over documents that also embeds texts."""
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]: ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of any texts."""
+        ...
+
+
+class MergedCorpora(MergedSearch):
+    """Several corpora, by name, merged by reciprocal rank fusion; the first one embeds texts."""
+
+    def __init__(self, corpora: Mapping[str, Corpus]) -> None:
+        super().__init__(corpora)
+        self._first = next(iter(corpora.values()))
+        self.language = getattr(self._first, "language", None)
+        self.is_english_only = getattr(self._first, "is_english_only", False)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return self._first.embed(texts)
 
 
 @dataclass(frozen=True)

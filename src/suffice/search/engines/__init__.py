@@ -5,5 +5,4 @@ postgres   ``postgres://``: connections, tables and binary formats of a collecti
 ingest     ``suffice index --to postgres://…``: brings a collection in step with files, with several workers at once
 hybrid     ``PostgresSearch``: candidates by words and by vectors, ranked as in the local index
 elastic    ``elasticsearch://`` and ``opensearch://``: indexes that exist already, through their HTTP API
-corpora    several corpora searched as one
 """
