@@ -61,8 +61,6 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class SectionHeading:
-    """A heading of the answer."""
-
     text: str
     level: int = 2
 

@@ -108,8 +108,6 @@ class Gate(ABC):
 
 
 class CompositeGate(Gate):
-    """Base of ``|`` and ``&``."""
-
     operator: ClassVar[str]
 
     def __init__(self, parts: tuple[Gate, ...]) -> None:
@@ -354,7 +352,6 @@ class _Prefix(Sequence[Readings]):
         return cls(readings, len(readings), seed, {})
 
     def drop_last(self, rounds: int) -> "_Prefix":
-        """Return the prefix without its last rounds."""
         return replace(self, length=max(0, self.length - rounds))
 
     def judge(self, gate: Gate) -> Verdict:

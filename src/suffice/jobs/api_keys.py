@@ -47,8 +47,6 @@ class ApiKey:
 
 
 class ApiKeyStore:
-    """The API keys in the database."""
-
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
         self._is_required = False

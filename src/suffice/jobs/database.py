@@ -147,7 +147,6 @@ def open_engine(url: str) -> sa.Engine:
 
 
 def open_configured(config: Settings) -> sa.Engine:
-    """Open the database that the settings name."""
     return open_engine(database_url(config.database_url, config.data_dir))
 
 

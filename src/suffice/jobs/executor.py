@@ -80,7 +80,6 @@ class RunExecutor:
             self.active[run_id].interrupt()
 
     async def execute(self, run_id: str) -> str:
-        """Execute a run from its request to its report."""
         stored = await self._retry(lambda: self.store.mark_started(run_id))
         if stored is None:
             return "ended"

@@ -27,7 +27,6 @@ def list_unfinished(data_dir: Path) -> list[tuple[str, str]]:
 
 
 def load_request(run_id: str, data_dir: Path) -> JobRequest:
-    """Return the request of an unfinished run."""
     path = _run_path(run_id, data_dir)
     if not path.is_file():
         raise InputError(f"There is no unfinished run {run_id!r}; list them with: suffice resume")

@@ -56,7 +56,6 @@ class ServedCollections:
         return replace(request, collections=names, tags={name: self._current[name] for name in names})
 
     def serves(self, request: JobRequest) -> bool:
-        """Whether this process serves the collections of a request."""
         return shares_tags(self.tags, request)
 
     def accepts(self, stored_request: str) -> bool:

@@ -84,8 +84,6 @@ class StoredEvent:
 
 
 class RunStore:
-    """The runs and their events in the database."""
-
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
 
@@ -169,7 +167,6 @@ class RunStore:
             return [StoredRun(*row) for row in found]
 
     def count_by_status(self) -> dict[str, int]:
-        """Return the number of runs of each status."""
         query = sa.select(runs.c.status, sa.func.count()).group_by(runs.c.status)
         with self.engine.connect() as connection:
             return {str(row[0]): int(row[1]) for row in connection.execute(query)}

@@ -103,8 +103,6 @@ class RepeatFilter(logging.Filter):
 
 
 class Telemetry:
-    """The telemetry of one run."""
-
     def __init__(self, run_id: str) -> None:
         self._log = log.bind(run=run_id)
         self._started_at = monotonic()

@@ -47,8 +47,6 @@ PRESET_EXPERIMENTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One condition of an experiment."""
-
     harness: str
     memory: str
     gate: str

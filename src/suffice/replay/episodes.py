@@ -20,8 +20,6 @@ Texts = Mapping[str, tuple[str, str]]  # Title and text by passage id.
 
 @dataclass(frozen=True, slots=True)
 class RecordedHit:
-    """A passage of a recording."""
-
     id: str
     title: str | None = None
     text: str | None = None

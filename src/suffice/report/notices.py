@@ -34,7 +34,6 @@ _MAX_NAMED = 5  # Files that could not be read.
 
 
 def describe_notice(notice: Notice) -> str:
-    """Return the sentence of a notice."""
     return NOTICE_TEXT.get(notice.kind, notice.detail)
 
 

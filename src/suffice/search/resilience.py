@@ -51,7 +51,6 @@ def make_resilient(search: Search, on_failure: FailureListener) -> Search:
 
 
 def to_failure(error: SearchError) -> Failure:
-    """Return the record of a search error."""
     return Failure("search", type(error).__name__, str(error), error.retryable, error.attempt)
 
 

@@ -12,8 +12,6 @@ from suffice.server.middleware import SecurityMiddleware
 
 
 def create_app(service: Service) -> FastAPI:
-    """Create the application of a service."""
-
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
         await service.worker.start()

@@ -32,7 +32,6 @@ class Service:
     searches: SearchLimiter = field(default_factory=SearchLimiter)
 
     async def needs_key(self) -> bool:
-        """Whether requests need a key now."""
         return not self.is_open or await self.worker.api_keys.is_required()
 
 

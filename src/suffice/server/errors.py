@@ -59,7 +59,6 @@ class ApiError(Exception):
 def error_response(
     status: int, message: str, retryable: bool = False, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """Build the response of an error."""
     detail = {"type": _ERROR_TYPES.get(status, "error"), "message": message, "retryable": retryable}
     return JSONResponse({"error": detail}, status, dict(headers or {}))
 

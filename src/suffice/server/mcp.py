@@ -270,7 +270,6 @@ class _KeyMiddleware:
 
 
 def build_server(options: RunOptions) -> MCPServer:
-    """Build the MCP server with its tools."""
     shared = SharedSearch(options)
     sessions: OrderedDict[tuple[str, str], McpSession] = OrderedDict()
     server: MCPServer = MCPServer("suffice", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")

@@ -49,7 +49,6 @@ class FollowUpQueue:
         return self._embed is not None
 
     def add(self, passages: Sequence[Passage]) -> None:
-        """Add new passages to the queue."""
         for passage, cosine in zip(passages, self._compute_cosines(passages), strict=True):
             stems = content_stems(f"{passage.title} {passage.text}")
             share = len(self._question_stems & stems) / len(self._question_stems) if self._question_stems else 0.0

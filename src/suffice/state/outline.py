@@ -41,7 +41,6 @@ class TopicOutline:
         self._coverage = CoverageTracker()
 
     def add_topics(self, topics: Sequence[str], hypothetical_answers: Sequence[str]) -> None:
-        """Add topics, each with its hypothetical answer."""
         if topics:
             self._coverage.add_topics(self._embed(hypothetical_answers))
             self.topics += topics

@@ -204,12 +204,10 @@ class RunState(Prompter):
         return notes
 
     def render_memory(self, max_tokens: int) -> tuple[Note, ...]:
-        """Return what the memory holds in about ``max_tokens``."""
         return self.memory.render(max_tokens)
 
     @property
     def shows_history(self) -> bool:
-        """Whether an agent may see its own earlier steps; not if the memory replaces them."""
         return not getattr(self.memory, "replaces_history", False)
 
     def describe_budget_left(self) -> str:
@@ -233,7 +231,6 @@ class RunState(Prompter):
 
     @property
     def recent_queries(self) -> tuple[str, ...]:
-        """The latest queries, as a prompt lists them."""
         return tuple(self.asked_queries[-RECENT_QUERIES:])
 
     @property
@@ -270,7 +267,6 @@ class RunState(Prompter):
         return sorted(self.evidence, key=lambda passage: self._first_found.get(passage.id, len(self._first_found)))
 
     def pin_passages(self, ids: Iterable[str]) -> None:
-        """Put these passages first among those that the answer is written from."""
         self.pinned_ids.update(ids)
 
     # -- taking in rounds ----------------------------------------------------------------------------------------------

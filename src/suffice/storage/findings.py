@@ -163,7 +163,6 @@ def rank_findings(
     embed: Embed | None = None,
     limit: int = MAX_RESULTS,
 ) -> list[StoredFinding]:
-    """Return the best findings for a task."""
     by_words = [(max(_stem_similarity(task, text) for text in finding.texts), finding) for finding in findings]
     candidates = sorted((pair for pair in by_words if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]
     if embed is not None and candidates:

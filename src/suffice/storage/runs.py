@@ -187,7 +187,6 @@ def find_run_dir(data_dir: Path, name: str) -> Path:
 
 
 def load_report(folder: Path) -> Report:
-    """Return the report of a recorded run."""
     try:
         return loads((folder / REPORT_FILE).read_text(encoding="utf-8"))
     except OSError as error:

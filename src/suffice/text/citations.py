@@ -200,7 +200,6 @@ def parse_handle(text: str) -> str | None:
 
 
 def is_handle(text: str) -> bool:
-    """Whether the text is a handle as citations write it."""
     return _CITATION.fullmatch(text) is not None
 
 

@@ -19,7 +19,6 @@ class JsonNode:
     entries: "list[tuple[str | int, int, JsonNode]]" = field(default_factory=list)  # Key, where it begins, value.
 
     def find(self, key: str | int) -> "JsonNode | None":
-        """Return the value of a key."""
         return next((node for name, _, node in self.entries if name == key), None)
 
 

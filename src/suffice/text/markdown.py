@@ -249,7 +249,6 @@ class _Block(NamedTuple):
 
     @property
     def level(self) -> int:
-        """The level of a heading."""
         return {"=": 1, "-": 2}.get(self.markup, len(self.markup))
 
 

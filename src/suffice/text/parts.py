@@ -131,7 +131,6 @@ def cite(statement: Statement, handles: Sequence[str]) -> Statement:
 
 
 def render_parts(parts: Sequence[Part], get_handle: Callable[[Quotation], str]) -> str:
-    """Return the parts as Markdown."""
     pieces: list[str] = []
     before: Part | None = None
     counts: dict[tuple[int, str], int] = {}  # Items so far, by depth and marker.

@@ -36,7 +36,6 @@ def draft_outline(prompt: DraftOutline) -> OutlineResponse:
 
 
 def echo_topic(prompt: HypotheticalDocument) -> HypotheticalDocumentResponse:
-    """Return the topic itself."""
     return HypotheticalDocumentResponse(prompt.topic)
 
 

@@ -33,8 +33,6 @@ class Block:
 
 
 class Slide(NamedTuple):
-    """The texts of a slide."""
-
     title: str
     blocks: list[Block]
     notes: str

@@ -82,7 +82,6 @@ class Document:
 
 
 def to_document_chunk(chunk: Chunk, title: str, kind: ChunkKind) -> DocumentChunk:
-    """Return a chunk of lines as a chunk of a file."""
     return DocumentChunk(chunk.text, to_one_line(title), kind, lines=(chunk.first, chunk.last))
 
 

@@ -75,7 +75,6 @@ class _HtmlElement:
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
-    """Return the chunks of an HTML file."""
     root = _build_tree("\n".join(split_lines(text)))
     prose = _read_readable(root)
     if not any(prose.lines):

@@ -55,7 +55,6 @@ def read_documents(
 
 
 def read_isolated(path: Path) -> Document:
-    """Return one file as a document."""
     (document,) = read_documents([path])
     if isinstance(document, UnreadableFile):
         raise document

@@ -31,7 +31,6 @@ _MAX_REPEATED_CELLS = 64  # A spreadsheet program repeats an empty cell up to th
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
-    """Return the chunks of an OpenDocument text or presentation."""
     kind: ChunkKind = "odp" if get_suffix(path.name) in (".odp", ".otp") else "odt"
     with open_package(data, path, "OpenDocument file") as package:
         if b"<manifest:encryption-data" in package.read("META-INF/manifest.xml"):

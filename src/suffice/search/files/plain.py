@@ -25,7 +25,6 @@ SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text")
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
-    """Return the chunks of a prose file."""
     suffix = get_suffix(name)
     kind: ChunkKind = "markdown" if suffix in MARKDOWN_SUFFIXES else "text"
     convert = _CONVERTERS.get(suffix) or _recognise(text)

@@ -18,7 +18,6 @@ from suffice.text.plain import to_one_line
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
-    """Return the chunks of the records on the lines of a text."""
     lines = enumerate(split_lines(text), start=1)
     records = [(number, _decode_record(line, f"{name}, line {number}")) for number, line in lines if line.strip()]
     number, first = records[0]

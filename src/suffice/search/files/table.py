@@ -32,7 +32,6 @@ class _Row:
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
-    """Return the chunks of a CSV or TSV file."""
     rows = list(_iter_rows(split_lines(text)))
     columns = [to_one_line(cell) for cell in rows[0].cells] if rows and _is_header(rows[0].cells) else []
     if columns and len(rows) == 1:

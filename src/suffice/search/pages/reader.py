@@ -64,7 +64,6 @@ class PageReader:
         )
 
     async def read(self, url: str) -> Page:
-        """Read one page as passages."""
         fetched = await self._fetch(url)
         text = await extract_isolated(fetched, MAX_PAGE_CHARS)
         id = canonicalize_url(fetched.url) or fetched.url

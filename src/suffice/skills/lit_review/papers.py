@@ -98,7 +98,6 @@ async def collect_papers(space: Workspace, search: Search, topic: str) -> tuple[
 
 
 def list_space_files(space: Workspace) -> Sequence[Path]:
-    """Return the files of a run."""
     docs = [Path(path) for path in space.docs if path != "-"]
     return list_files(docs, space.include, space.exclude).files if docs else ()
 
