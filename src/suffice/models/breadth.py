@@ -30,7 +30,7 @@ def list_features(question: str) -> list[str]:
     words = [token for token in tokens if token[0].isalpha()]
     found = {f"^{' '.join(words[:count])}" for count in range(1, _FIRST_WORDS)}
     found |= set(words) | {f"{one} {other}" for one, other in pairwise(words)}
-    plurals = [n for n, word in enumerate(words[:5]) if len(word) > 3 and re.search(r"[^sui]s$", word)]
+    plurals = [n for n, word in enumerate(words[:5]) if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui"]
     found |= {f"plural {n}" for n in plurals} | {f"^{words[0]} plural" for _ in plurals[:1]}
     found |= {"code"} if len(tokens) > len(words) else set()
     return sorted(found | {f"long {min(len(words) // 5, 3)}"})

@@ -123,7 +123,7 @@ class MarkdownRenderer:
 
 def is_http_url(url: str | None) -> TypeGuard[str]:
     """Return whether the page may link to the address."""
-    return url is not None and re.match(r"https?://", url, re.IGNORECASE) is not None
+    return url is not None and url.lower().startswith(("http://", "https://"))
 
 
 def _shift_headings(tokens: Sequence[Token]) -> None:

@@ -18,7 +18,7 @@ from pathlib import PurePath
 from suffice.answers import Finding, Offsets, Quotation
 from suffice.claims.figures import Figure, find_figures, share_name
 from suffice.models.filler import estimate_filler
-from suffice.text.blocks import LIST_MARKER, split_blocks
+from suffice.text.blocks import ITEM_MARKER, split_blocks
 from suffice.text.entities import content_stems, extract_names, stem_words, strip_instruction, strip_parenthetical
 from suffice.text.quotations import name_file
 from suffice.text.sentences import ends_sentence, split_sentences
@@ -41,7 +41,6 @@ _MIN_IN_ASPECT, _MIN_SHARE_IN_ASPECT = 2, 0.08
 _WORDS_IN_ASPECT = 2 / 3  # Of a heading's words that a finding of its aspect has.
 
 _SENDER = re.compile(r"\[[^\]\n]{4,40}\]\s+[^\s:]+:\s+")  # Before a message, as the reader of chats writes it.
-_ITEM_MARK = re.compile(rf"\s*{LIST_MARKER}\s+")
 _REFERS_BACK = re.compile(r"(?:this|these|that|those|it|they|such)\b", re.IGNORECASE)
 _OURS = re.compile(r"\b(?:we|our|us)\b", re.IGNORECASE)
 _QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth) quarter", re.IGNORECASE)
@@ -146,7 +145,7 @@ def _list_units(passage: Passage) -> list[_Unit]:
             continue
         before: Offsets | None = None
         for start, end in block.units:
-            mark = _ITEM_MARK.match(text, start, end) if block.format == "list" else None
+            mark = ITEM_MARKER.match(text, start, end) if block.format == "list" else None
             before = None if mark else before
             for span in split_sentences(text, max(begin, mark.end() if mark else start), end):
                 said = text[slice(*span)]

@@ -16,8 +16,9 @@ from suffice.types import ExcerptFormat
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"\s*([=\-~^\"'*+#_.:])\1{2,}\s*$")
-LIST_MARKER = r"(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))"
-_LIST_ITEM = re.compile(rf"(\s*){LIST_MARKER}\s+\S")
+_MARKER = r"(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))"
+ITEM_MARKER = re.compile(rf"\s*{_MARKER}\s+")
+_LIST_ITEM = re.compile(rf"(\s*){_MARKER}\s+\S")
 _BULLET = re.compile(r"\s*[-*+•]\s+")
 _PROMPT = re.compile(r"\s*(?:>>>|\.\.\.|\$|In \[\d+\]:)\s")
 _DEFINITION = re.compile(r"\s*(?:async\s+)?(?:def|class|func|function|fn|struct|interface|enum)\s+\w|\s*@\w")

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from suffice.text.blocks import FENCE, LIST_MARKER
+from suffice.text.blocks import FENCE, ITEM_MARKER
 from suffice.text.markdown import drop_needless_escapes, escape_markdown, find_inline_code, strip_links
 from suffice.text.plain import replace_spans
 from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
-_ITEM_MARKER = re.compile(rf"\s*{LIST_MARKER}\s+")
 # "(a)" or "a)", which Markdown does not know.
 _LETTER_MARKER = re.compile(r"((?:(?<!\s)\s++)?)(?=\(?\w{1,4}\)\s)(?!\d+\))")
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
@@ -59,7 +58,7 @@ def _render_list(text: str) -> str:
             lines.append((line, False))
             is_end = mark is not None and fence != "" and mark[1].startswith(fence)
             fence = "" if is_end else fence or (mark[1] if mark else "")
-        elif lines and line.strip() and lines[-1][0].strip() and lines[-1][1] and not _ITEM_MARKER.match(line):
+        elif lines and line.strip() and lines[-1][0].strip() and lines[-1][1] and not ITEM_MARKER.match(line):
             lines[-1] = (f"{lines[-1][0].rstrip()} {line.strip()}", True)
         else:
             lines.append((line, True))
@@ -69,7 +68,7 @@ def _render_list(text: str) -> str:
 
 
 def _render_item_line(line: str) -> str:
-    marker = _ITEM_MARKER.match(line)
+    marker = ITEM_MARKER.match(line)
     head = marker[0] if marker else line[: len(line) - len(line.lstrip())]
     return _LETTER_MARKER.sub(r"\1- ", head.replace("•", "-"), count=1) + _quote_part(line[len(head) :])
 

@@ -173,9 +173,8 @@ class ElasticSearch(VectorSearch):
         if len(parts) > _PARTS_PER_DOCUMENT:
             wanted = {stem for _, stem in extract_query_terms(query, [ENGLISH])}
             numbered.sort(key=lambda part: -len(wanted.intersection(stem_text(part[1]))))
-        place = Place(
-            url if re.match(r"https?://", url) else self._index.index, page=int(page) if page.isdigit() else None
-        )
+        is_link = url.startswith(("http://", "https://"))
+        place = Place(url if is_link else self._index.index, page=int(page) if page.isdigit() else None)
         if place.path == self._index.index and place.page is None:
             place = Place(self._index.index, record=hit.id)
         return [
