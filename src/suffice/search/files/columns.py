@@ -5,8 +5,7 @@ were counted over all rows when it was read.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from suffice.search.files.chunk import DocumentChunk
 from suffice.search.files.prose import format_record
@@ -21,27 +20,19 @@ _MAX_CELL_CHARS = 60
 _MAX_CHUNK_CHARS = 600
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    """A column of numbers, with the index of the row of each."""
-
-    name: str
-    values: list[tuple[float, int]]
-
-
 def summarize_columns(columns: Sequence[str], rows: Sequence[Sequence[str]], file: str) -> Iterator[DocumentChunk]:
     """Yield chunks of counted records, such as ``state: AK · rows: 263``, below what all rows have together."""
     if len(rows) < _MIN_ROWS or not any(columns):
         return
     where = f"all {len(rows)} rows"
-    numbers = [found for i, name in enumerate(columns) if name and (found := _read_numbers(name, i, rows))]
+    numbers = {i: found for i, name in enumerate(columns) if name and (found := _read_numbers(i, rows))}
     total = [f"rows: {len(rows)} · columns: {', '.join(filter(None, columns))}"]
-    ranges = [_describe_range(column, columns, rows) for column in numbers]
+    ranges = [_describe_range(columns[i], i, values, rows) for i, values in numbers.items()]
     yield from _pack([*total, *ranges], f"{file} > all rows counted", where)
     for index, name in enumerate(columns):
         groups = _group_by_value(index, rows) if name else {}
         if groups:
-            others = [column for column in numbers if column.name != name][:_MAX_RANGES]
+            others = [(columns[i], values) for i, values in numbers.items() if i != index][:_MAX_RANGES]
             listed = f"{name}, {len(groups)} values: {', '.join(groups)}"
             lines = [_describe_group(name, value, members, others) for value, members in groups.items()]
             yield from _pack([listed, *lines], f"{file} > rows counted by {name}", where)
@@ -60,20 +51,20 @@ def to_number(cell: str) -> float | None:
     return number if number - number == 0 else None  # Neither "nan" nor "inf".
 
 
-def _read_numbers(name: str, index: int, rows: Sequence[Sequence[str]]) -> _Numbers | None:
-    filled = [(cells[index], row) for row, cells in enumerate(rows) if index < len(cells) and cells[index].strip()]
-    values = [(number, row) for cell, row in filled if (number := to_number(cell)) is not None]
-    return _Numbers(name, values) if values and len(values) >= _NUMERIC_SHARE * len(filled) else None
+def _read_numbers(index: int, rows: Sequence[Sequence[str]]) -> dict[int, float]:
+    """Return the number of each row in a column; empty if it is not a column of numbers."""
+    filled = {row: cells[index] for row, cells in enumerate(rows) if index < len(cells) and cells[index].strip()}
+    values = {row: number for row, cell in filled.items() if (number := to_number(cell)) is not None}
+    return values if len(values) >= _NUMERIC_SHARE * len(filled) else {}
 
 
-def _describe_range(column: _Numbers, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return the lowest and the highest value of a column, each with the first cells of its row."""
-    index = columns.index(column.name)
+def _describe_range(name: str, index: int, values: Mapping[int, float], rows: Sequence[Sequence[str]]) -> str:
+    """Return the highest and the lowest value of a column, each with the first cells of its row."""
     found = []
-    for word, (_, row) in (("highest", max(column.values)), ("lowest", min(column.values))):
+    for row in (max(values, key=values.__getitem__), min(values, key=values.__getitem__)):
         named = [to_one_line(cell, _MAX_CELL_CHARS) for i, cell in enumerate(rows[row]) if i != index and cell.strip()]
-        found.append((f"{word} {column.name}", f"{rows[row][index]} ({', '.join(named[:2])})"))
-    return format_record([name for name, _ in found], [cell for _, cell in found])
+        found.append(f"{rows[row][index]} ({', '.join(named[:2])})")
+    return format_record([f"highest {name}", f"lowest {name}"], found)
 
 
 def _group_by_value(index: int, rows: Sequence[Sequence[str]]) -> dict[str, list[int]]:
@@ -90,14 +81,14 @@ def _group_by_value(index: int, rows: Sequence[Sequence[str]]) -> dict[str, list
     return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
 
 
-def _describe_group(name: str, value: str, members: Sequence[int], numbers: Sequence[_Numbers]) -> str:
-    inside = frozenset(members)
+def _describe_group(
+    name: str, value: str, members: Sequence[int], numbers: Sequence[tuple[str, Mapping[int, float]]]
+) -> str:
     names, cells = [name, "rows"], [value, str(len(members))]
-    for column in numbers:
-        values = [number for number, row in column.values if row in inside]
-        if values:
-            names += [f"highest {column.name}", f"lowest {column.name}"]
-            cells += [f"{max(values):.12g}", f"{min(values):.12g}"]
+    for column, values in numbers:
+        if inside := [values[row] for row in members if row in values]:
+            names += [f"highest {column}", f"lowest {column}"]
+            cells += [f"{max(inside):.12g}", f"{min(inside):.12g}"]
     return format_record(names, cells)
 
 
