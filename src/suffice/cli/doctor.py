@@ -139,8 +139,6 @@ def _lacks_setting(provider: str, config: settings.Settings) -> bool:
 
     try:
         load_plugin("providers", provider)(config)
-    except ProviderNotConfigured:
-        return True
-    except SufficeError:  # Another mistake, which is reported when the service is used.
-        return False
+    except SufficeError as error:  # Another mistake is reported when the service is used.
+        return isinstance(error, ProviderNotConfigured)
     return False

@@ -176,12 +176,9 @@ def _read_gaps(paths: Sequence[Path]) -> list[dict[str, Any]]:
         if path.is_dir() or path.name.startswith("rows"):
             rows += read_rows(path)
             continue
-        stop: str | None = None
-        answer: str | None = None
-        if is_trace(path):
-            trace = read_trace(path)
-            stop = (trace.stop or {}).get("reason")
-            answer = (trace.report or {}).get("short_answer")
+        trace = read_trace(path) if is_trace(path) else None
+        stop = (trace.stop or {}).get("reason") if trace else None
+        answer = (trace.report or {}).get("short_answer") if trace else None
         for episode in read_episodes(path):
             rounds = tuple(
                 SearchRound(round.queries, {hit.id: hit.text for hit in round.raw}) for round in episode.rounds

@@ -86,7 +86,7 @@ def build_report(
     for evaluated in metadata.get("review", {}).get("rounds", ()):  # The reviewer read handles of the run.
         evaluated["issues"] = tuple(map(cite.renumber, evaluated["issues"]))
     excerpts = [build_excerpt(one, run.evidence.get_handle(one.passage)) for one in draft.quotations]
-    shown_closest = [(item, build_excerpt(item.quotation, "")) for item in draft.closest]
+    closest = [] if answer else [(item, build_excerpt(item.quotation, "")) for item in draft.closest]
     return Report(
         run=run.id,
         task=run.task,
@@ -120,11 +120,9 @@ def build_report(
         },
         short_answer=short_answer,
         excerpts=tuple(replace(one, source=numbers[one.source]) for one in excerpts if one.source in numbers),
-        closest=()
-        if answer
-        else tuple(
+        closest=tuple(
             ClosestPassage(one.text, one.format, one.highlight, one.title, one.location, item.missing)
-            for item, one in shown_closest
+            for item, one in closest
         ),
         left_undone=_list_undone(run, stop, metadata.get("review")),
         notices=notices,

@@ -395,11 +395,8 @@ async def _search(session: McpSession, shared: SharedSearch, query: str, k: int)
     session.remember_passages(found)
     room = MAX_TEXT_CHARS
     shown = [passage for passage in found if (room := room - len(passage.text)) >= 0] or found[:1]
-    note = (
-        f"{len(found) - len(shown)} results were left out, because together they are too long."
-        if shown != found
-        else None
-    )
+    left = len(found) - len(shown)
+    note = f"{left} results were left out, because together they are too long." if left else None
     hits = [SearchHit(id=one.location, title=one.title, url=_to_url(one), text=one.text) for one in shown]
     return SearchToolResult(results=hits, note=note)
 
@@ -580,27 +577,16 @@ async def _check(shared: SharedSearch, text: str, report_progress: Callable[...,
     room = MAX_TEXT_CHARS
     async with aclosing(audit.check_claims()) as checked:  # type: ignore[type-var]
         async for claim, _ in checked:
-            evidence = claim.evidence
-            claims.append(
-                CheckedClaim(
-                    text=claim.text,
-                    support=claim.support,
-                    evidence="" if evidence is None else evidence.text,
-                    location="" if evidence is None else evidence.location,
-                    note=claim.note,
-                )
-            )
+            found = claim.evidence
+            quoted = {} if found is None else {"evidence": found.text, "location": found.location}
+            claims.append(CheckedClaim(text=claim.text, support=claim.support, note=claim.note, **quoted))
             await report_progress(len(claims), len(audit.claim_texts), "checking claims")
             room -= len(claims[-1].text) + len(claims[-1].evidence)
             if asyncio.get_running_loop().time() > end or room < 0:
                 break
     left = len(audit.claim_texts) - len(claims)
-    note = (
-        f"{left} more claims were not checked in this call; check the rest of the text in another call."
-        if left
-        else None
-    )
-    return CheckResult(claims=claims, note=note)
+    note = f"{left} more claims were not checked in this call; check the rest of the text in another call."
+    return CheckResult(claims=claims, note=note if left else None)
 
 
 async def _explain(session: McpSession, run: str, stop: str | None) -> str:

@@ -35,7 +35,7 @@ from suffice.text.languages import (
 )
 from suffice.text.plain import replace_surrogates
 from suffice.text.spelling import unify_spelling
-from suffice.text.tokens import content_words, expand_identifiers, expand_numbers, segment_unspaced, tokenize
+from suffice.text.tokens import expand_identifiers, expand_numbers, segment_unspaced, tokenize
 
 # More threads only make smaller segments; 64 MB for each hold about 50,000 passages before a segment is written.
 _MAX_THREADS = 4
@@ -273,11 +273,9 @@ def extract_query_terms(text: str, languages: Iterable[str]) -> list[Term]:
     # Scripts without spaces have no stems; they are in the English field, with the names and numbers among them.
     fields = dict.fromkeys(ENGLISH if found == UNSPACED else found for found in languages)
     for language in fields or (ENGLISH,):
-        words = (
-            content_words(text)
-            if language == ENGLISH
-            else [word for word in tokenize(text) if len(word) > 1 and not is_stop_word(word, language)]
-        )
+        words = [
+            one for one in tokenize(text) if not is_stop_word(one, language) and (len(one) > 1 or not "a" <= one <= "z")
+        ]
         stems = stem_text(" ".join(words) or text, language)
         terms |= dict.fromkeys((name_field(language), stem) for stem in stems)
     return list(terms)

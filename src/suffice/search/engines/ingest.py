@@ -280,11 +280,8 @@ def _open_collection(
             return
     postgres.check_version(info, address)
     if (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
-        hint = (
-            "leave out --vectors static"
-            if vectors is None
-            else "configure the same embedder (--vectors static for static)"
-        )
+        same = "configure the same embedder (--vectors static for static)"
+        hint = "leave out --vectors static" if vectors is None else same
         raise InputError(
             f"The collection {address.text} has vectors of {info.embedder} with {info.dimension} dimensions, not of "
             f"{embedder.name} with {embedder.dimension}; {hint}, or make it anew with --rebuild"
