@@ -155,11 +155,8 @@ class RunExecutor:
                 batch.append(events.get_nowait())
             if self.is_stopping():
                 raise RunSuspended
-            numbered = []
-            for event in batch:
-                if event is None:
-                    ended = True
-                    break
+            numbered, ended = [], batch[-1] is None
+            for event in [one for one in batch if one is not None]:
                 if isinstance(event, Finished):
                     active.report = event.report
                 for listen in listeners:

@@ -251,11 +251,8 @@ class RunStore:
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Delete runs that have ended, with their events; return the ids of those that were deleted."""
         with self.engine.begin() as connection:
-            ended = list(
-                connection.scalars(
-                    sa.select(runs.c.id).where(runs.c.id.in_(ids), runs.c.status.in_(ENDED_STATUSES)).with_for_update()
-                )
-            )
+            chosen = sa.select(runs.c.id).where(runs.c.id.in_(ids), runs.c.status.in_(ENDED_STATUSES))
+            ended = list(connection.scalars(chosen.with_for_update()))
             connection.execute(sa.delete(events).where(events.c.run.in_(ended)))
             connection.execute(sa.delete(run_log).where(run_log.c.run.in_(ended)))
             connection.execute(sa.delete(runs).where(runs.c.id.in_(ended)))

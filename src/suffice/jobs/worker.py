@@ -246,9 +246,7 @@ class Worker:
 
     def explain_waiting(self, stored: StoredRun) -> str | None:
         """Say why a run waits for ever: no worker that is alive serves its collections."""
-        if stored.has_ended:
-            return None
-        workflow = DBOS.get_workflow_status(stored.id)
+        workflow = None if stored.has_ended else DBOS.get_workflow_status(stored.id)
         if workflow is None or workflow.status != "ENQUEUED":
             return None
         if workflow.queue_name in {each.queue for each in self.heartbeats.list_listeners()}:

@@ -60,24 +60,18 @@ class SecurityMiddleware:
             await send(message)
 
         refusal = None if await self._is_key_needed() else _refuse_outsider(scope)
-        if refusal is not None:
-            await refusal(scope, receive, send_with_headers)
-            return
+        closing = {"connection": "close"}
         try:
-            body = await _read_body(scope, receive)
+            body = await _read_body(scope, receive) if refusal is None else b""
         except _BodyTooLarge:
             await _drain_body(receive)
-            refusal = error_response(
-                413, f"The body is larger than {MAX_BODY_BYTES // 1024} KiB", headers={"connection": "close"}
-            )
-            await refusal(scope, receive, send_with_headers)
+            refusal = error_response(413, f"The body is larger than {MAX_BODY_BYTES // 1024} KiB", headers=closing)
         except TimeoutError:
-            refusal = error_response(
-                408, f"The body did not arrive within {BODY_TIMEOUT:g} seconds", True, {"connection": "close"}
-            )
-            await refusal(scope, receive, send_with_headers)
-        else:
+            refusal = error_response(408, f"The body did not arrive within {BODY_TIMEOUT:g} seconds", True, closing)
+        if refusal is None:
             await self._app(scope, _replay_body(body, receive), send_with_headers)
+        else:
+            await refusal(scope, receive, send_with_headers)
 
     async def _is_key_needed(self) -> bool:
         try:
@@ -141,13 +135,9 @@ async def _drain_body(receive: Receive) -> None:
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:
     """Return a ``receive`` that gives the body that was read, then the following messages."""
-    replayed = False
+    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:
-        nonlocal replayed
-        if not replayed:
-            replayed = True
-            return {"type": "http.request", "body": body, "more_body": False}
-        return await receive()
+        return unread.pop() if unread else await receive()
 
     return receive_again

@@ -18,7 +18,7 @@ class SearchLimiter:
 
     def __init__(self) -> None:
         self._semaphore = asyncio.Semaphore(MAX_CONCURRENT)
-        self._waiting = 0
+        self._admitted = 0
         self._recent: dict[str, deque[float]] = {}
 
     @asynccontextmanager
@@ -26,17 +26,14 @@ class SearchLimiter:
         """Wait for a turn and hold it; raise ``ApiError`` if the owner or everyone asks too much."""
         if per_minute is not None:
             self._count(owner, per_minute)
-        if self._waiting >= MAX_WAITING:
+        if self._admitted >= MAX_CONCURRENT + MAX_WAITING:
             raise ApiError(503, "Too many searches are waiting", retryable=True, headers={"retry-after": "5"})
-        self._waiting += 1
+        self._admitted += 1
         try:
-            await self._semaphore.acquire()
+            async with self._semaphore:
+                yield
         finally:
-            self._waiting -= 1
-        try:
-            yield
-        finally:
-            self._semaphore.release()
+            self._admitted -= 1
 
     def _count(self, owner: str, per_minute: int) -> None:
         now = time.monotonic()

@@ -167,18 +167,15 @@ def _open_passage(
     """Return numbered lines: the passage inside its file, or as it was stored with a remark."""
     if not passages:
         return [], "The passage is no longer stored."
-    first = passages[0]
     stored = [(_number_line(each.place, i), line) for each in passages for i, line in enumerate(each.text.splitlines())]
     if path is None:
         return stored, STORED_REMARK
     try:
         chunks = read_isolated(path).chunks
     except SufficeError:
-        return stored, CHANGED_REMARK
-    at = _find_chunk(chunks, first)
-    if at is None:
-        return stored, CHANGED_REMARK
-    return _open_chunk(chunks, at, context), None
+        chunks = []
+    at = _find_chunk(chunks, passages[0])
+    return (stored, CHANGED_REMARK) if at is None else (_open_chunk(chunks, at, context), None)
 
 
 def _resolve_inside(path: str, roots: Sequence[Path]) -> Path | None:
@@ -246,18 +243,14 @@ def _mark_lines(
     if not cited:
         cited = [found for passage in passages if (found := _find_text(text, passage.text)) is not None]
     marks = merge_spans(marked, len(text))
+
+    def cut(spans: Iterable[tuple[int, int]], start: int, length: int) -> list[tuple[int, int]]:
+        """Return what of the spans lies in a line, as offsets in it."""
+        return [(max(a - start, 0), min(b - start, length)) for a, b in spans if a < start + length and b > start]
+
     return [
-        SourceLine(
-            number=number,
-            text=line,
-            cited=any(a < start + len(line) and b > start for a, b in cited),
-            marks=[
-                (max(a, start) - start, min(b, start + len(line)) - start)
-                for a, b in marks
-                if a < start + len(line) and b > start
-            ],
-        )
-        for (number, line), start in zip(lines, starts, strict=False)
+        SourceLine(number=number, text=line, cited=bool(cut(cited, at, len(line))), marks=cut(marks, at, len(line)))
+        for (number, line), at in zip(lines, starts, strict=False)
     ]
 
 
