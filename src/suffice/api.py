@@ -460,14 +460,13 @@ async def _choose_model_factory(
 
 def _resolve_review_rules(options: RunOptions, config: settings.Settings, model: Model) -> settings.ReviewRules | None:
     """Return how the answer is reviewed; ``None`` without a review. Extractive answers are quotations and need none."""
-    if options.panel and not (options.review and is_language_model(model)):
+    is_reviewed = options.review and is_language_model(model)
+    if options.panel and not is_reviewed:
         reason = "the review is off" if not options.review else "answers of the extractive model are not reviewed"
         raise InputError(
             f"--panel has no effect because {reason}; leave it out or choose a language model with --model"
         )
-    if not options.review or not is_language_model(model):
-        return None
-    return replace(config.review, panel=options.panel)
+    return replace(config.review, panel=options.panel) if is_reviewed else None
 
 
 async def _search_nothing(query: Query, k: int) -> list[Passage]:

@@ -468,9 +468,7 @@ def resolve_run_limits(config: RunConfig, tier: str, *, is_strong: bool) -> RunL
     is_broad = config.breadth != "narrow"
     if not is_broad and not (is_strong and config.preset.adapts):
         return limits
-    own = (
-        config.bounds
-    )  # Only the user limits how much of a broad question is read, and how much a strong model is shown.
+    own = config.bounds  # Only the user limits how much of a broad question is read, or a strong model is shown.
     bounds = replace(limits.bounds, sources=own.sources)
     if is_broad and config.scope is not None:
         bounds = replace(bounds, rounds=own.rounds, queries=own.queries)

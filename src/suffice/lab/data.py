@@ -116,18 +116,13 @@ def _load_musique(folder: Path, cache: Path) -> list[LabQuestion]:
     questions = []
     for path in sorted(folder.glob("musique*.jsonl")):
         for _, item in read_jsonl(path):
-            gold = set()
-            for paragraph in item["paragraphs"]:
-                id = builder.add(paragraph["title"], paragraph["paragraph_text"])
-                if paragraph.get("is_supporting"):
-                    gold.add(id)
+            added = [(builder.add(one["title"], one["paragraph_text"]), one) for one in item["paragraphs"]]
+            gold = {id for id, paragraph in added if paragraph.get("is_supporting")}
             answers = _answers(item.get("answer"), item.get("answer_aliases")) if item.get("answerable", True) else ()
-            hops = re.match(r"\d", str(item["id"]))
-            group = f"{hops.group()}hop" if hops else "all"
+            id, text = _text(item, "id"), _text(item, "question")
+            group = f"{id[0]}hop" if id[0].isdecimal() else "all"
             known = frozenset(gold if answers else ())
-            questions.append(
-                LabQuestion(_text(item, "id"), _text(item, "question"), answers, known, group, builder.path)
-            )
+            questions.append(LabQuestion(id, text, answers, known, group, builder.path))
     builder.write()
     return questions
 
@@ -167,12 +162,8 @@ def _load_locomo(folder: Path, cache: Path) -> list[LabQuestion]:
             gold = {f"{name} {id}" for evidence in item["evidence"] for id in re.findall(r"D\d+:\d+", evidence)}
             category = LOCOMO_CATEGORIES.get(item["category"], str(item["category"]))
             answers = () if category == "adversarial" else _answers(item.get("answer"), ())
-            id = f"{name} q{number}"
-            questions.append(
-                LabQuestion(
-                    id, str(item["question"]), answers, frozenset(gold if answers else ()), category, builder.path
-                )
-            )
+            id, known = f"{name} q{number}", frozenset(gold if answers else ())
+            questions.append(LabQuestion(id, str(item["question"]), answers, known, category, builder.path))
     return questions
 
 
@@ -208,12 +199,8 @@ def _load_sweqa(folder: Path, cache: Path) -> list[LabQuestion]:
                 f"{path} asks about the repository {path.stem}; put its source into the folder {repository}"
             )
         for number, (_, item) in enumerate(read_jsonl(path), 1):
-            answers = _answers(item.get("answer"), ())
-            questions.append(
-                LabQuestion(
-                    f"{path.stem} {number}", _text(item, "question"), answers, frozenset(), path.stem, repository
-                )
-            )
+            id, answers = f"{path.stem} {number}", _answers(item.get("answer"), ())
+            questions.append(LabQuestion(id, _text(item, "question"), answers, frozenset(), path.stem, repository))
     return questions
 
 
@@ -298,9 +285,8 @@ class CorpusBuilder:
 
 def _find_hotpot_files(folder: Path) -> list[Path]:
     found = [*folder.glob("hotpot*.json"), *folder.glob("2wiki*.json")]
-    return found or [
-        path for path in (folder / "dev.json", folder / "test.json", folder / "train.json") if path.is_file()
-    ]
+    others = (folder / f"{name}.json" for name in ("dev", "test", "train"))
+    return found or [path for path in others if path.is_file()]
 
 
 def _is_sweqa(folder: Path) -> bool:

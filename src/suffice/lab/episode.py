@@ -85,10 +85,7 @@ async def run_episode(cell: Cell, question: LabQuestion, parts: EpisodeParts) ->
         answer, usage, failed = course.answers[-1], course.answer_usage[-1], False
     else:
         answer, usage, failed = await _answer(run, parts.model)
-    judge_usage = Usage()
-    judge_score = None
-    if parts.judge is not None:
-        judge_score, judge_usage = await _judge(question, answer, parts.judge)
+    judge_score, judge_usage = (None, Usage()) if parts.judge is None else await _judge(question, answer, parts.judge)
     return _build_row(cell, question, parts, run, course, stop, answer, usage, failed, judge_score, judge_usage) | {
         "seconds": round(time.monotonic() - started_at, 3)
     }

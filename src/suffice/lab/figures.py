@@ -34,13 +34,8 @@ def draw_figures(rows: Sequence[Row], folder: Path) -> list[Path]:
             face = colour if gate == NO_GATE else "none"
             axes.plot(point.tokens, point.score, _MARKERS.get(harness, "x"), color=colour, markerfacecolor=face)
         frontier = find_frontier(own)
-        axes.step(
-            [point.tokens for point in frontier],
-            [point.score for point in frontier],
-            where="post",
-            color="0.7",
-            zorder=0,
-        )
+        tokens, scores = [point.tokens for point in frontier], [point.score for point in frontier]
+        axes.step(tokens, scores, where="post", color="0.7", zorder=0)
         for name, colour in _COLOURS.items():
             axes.plot([], [], "o", color=colour, label=name)
         for name, marker in _MARKERS.items():

@@ -19,17 +19,7 @@ from suffice.lab.statistics import DRAWS, PairedTest, bootstrap_interval
 
 FEW = 30
 _LATEX_ESCAPES = str.maketrans(
-    {
-        "%": r"\%",
-        "_": r"\_",
-        "&": r"\&",
-        "#": r"\#",
-        "±": r"$\pm$",
-        "−": "-",
-        "–": "--",
-        "†": r"\dag{}",
-        "‡": r"\ddag{}",
-    }
+    {sign: f"\\{sign}" for sign in "%_&#"} | {"±": r"$\pm$", "−": "-", "–": "--", "†": r"\dag{}", "‡": r"\ddag{}"}
 )
 
 

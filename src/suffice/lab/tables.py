@@ -431,10 +431,8 @@ def _select_gated(rows: Sequence[Row]) -> list[Row]:
 
 def _pair_with_free(group: Sequence[Row], rows: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Return the rows of a cell, each with the one of the same question without a gate."""
-    first = group[0]
-    return pair_rows(
-        group, select_rows(rows, data=first["data"], harness=first["harness"], memory=first["memory"], gate=NO_GATE)
-    )
+    own = {name: group[0][name] for name in ("data", "harness", "memory")}
+    return pair_rows(group, select_rows(rows, **own, gate=NO_GATE))
 
 
 def _pair_memories(rows: Sequence[Row]) -> Iterator[tuple[str, list[tuple[Row, Row]]]]:
