@@ -100,10 +100,8 @@ async def quote_evidence(run: RunState) -> Draft:
     if run.breadth == "broad":
         return await survey_evidence(run)
     if run.breadth == "list" and run.survey is not None:
-        quoted, survey = (
-            await _quote(run, run.question, run.survey.list_nearest(run.evidence)),
-            await survey_evidence(run),
-        )
+        quoted = await _quote(run, run.question, run.survey.list_nearest(run.evidence))
+        survey = await survey_evidence(run)
         is_answered = bool(quoted.parts) and not survey.is_empty
         return replace(quoted, parts=(*quoted.parts, *survey.parts), aspects=survey.aspects) if is_answered else quoted
     if len(run.outline.topics) > 1 and not choose_instruction(run).count:
@@ -316,10 +314,9 @@ def get_task_type(run: RunState) -> TaskType:
 def _expected_count(run: RunState) -> int:
     """Return how many items the task asks for. The plan's number counts only if the task mentions it: models guess one."""
     count = parse_item_count(run.task)
-    if count is None and run.current_plan is not None:
-        planned = run.current_plan.expected_sections
-        if planned is not None and mentions_number(run.task, planned):
-            count = planned
+    planned = None if run.current_plan is None else run.current_plan.expected_sections
+    if count is None and planned is not None and mentions_number(run.task, planned):
+        return planned
     return count or 0
 
 

@@ -169,11 +169,8 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
     short = ""
     if report.short_answer:
         short = f'<p class="short" dir="auto">{renderer.render_inline(escape_markdown(report.short_answer))}</p>'
-    if (
-        report.summary
-        and not report.excerpts
-        and strip_markdown(report.summary) not in strip_markdown(report.final_answer)
-    ):
+    is_repeated = strip_markdown(report.summary) in strip_markdown(report.final_answer)
+    if report.summary and not report.excerpts and not is_repeated:
         summary = replace_spans(report.summary, find_citations(report.summary), escape_markdown)
         short += f'<p class="lede" dir="auto">{renderer.render_inline(summary)}</p>'
     verdicts = _count_verdicts(_list_checked(report))

@@ -100,16 +100,8 @@ def build_bill(usage: UsageSummary) -> list[list[str]]:
     if not roles:
         return []
     order = sorted(roles, key=lambda name: (-(roles[name].cost_usd or 0.0), -roles[name].input_tokens, name))
-    rows = [
-        [
-            name,
-            f"{roles[name].calls:,}",
-            f"{roles[name].input_tokens:,}",
-            f"{roles[name].output_tokens:,}",
-            _format_cost(roles[name].cost_usd),
-        ]
-        for name in order
-    ]
+    counts = {name: (role.calls, role.input_tokens, role.output_tokens) for name, role in roles.items()}
+    rows = [[name, *(f"{one:,}" for one in counts[name]), _format_cost(roles[name].cost_usd)] for name in order]
     columns = 4 if usage.cost_usd == 0 else 5
     return [row[:columns] for row in (["Role", "Calls", "Tokens in", "Tokens out", "Cost"], *rows)]
 
