@@ -203,11 +203,9 @@ class _ModelChooser:
             if not model:
                 if server_models is None and (fault := _describe_fault(provider, url, key)):
                     raise ModelUnusable(fault)
-                raise InputError(
-                    f"{provider}: {url} does not list its models; name one: --model {provider}:NAME"
-                    if server_models is None
-                    else f"{provider}: {url} has no model; load one there first"
-                )
+                unlisted = f"does not list its models; name one: --model {provider}:NAME"
+                why = unlisted if server_models is None else "has no model; load one there first"
+                raise InputError(f"{provider}: {url} {why}")
             return model, server_models
         match = server_models.match_name(model) if model else server_models.names[0]
         if match is None:

@@ -31,7 +31,7 @@ from suffice.search.files.walk import SkippedFile
 from suffice.search.threads import run_in_thread
 from suffice.storage.corruption import CorruptCache
 from suffice.text.languages import ENGLISH, detect_language
-from suffice.types import Passage, Vectors
+from suffice.types import Embed, Passage, Vectors
 
 MAX_CANDIDATES = 50  # By words, and as many by meaning.
 _MAX_WEIGHED = 400  # Passages whose words count when their meaning makes them candidates.
@@ -169,9 +169,7 @@ class CorpusSearch(VectorSearch):
         entries = self._order_by_file([self._index.get_entry(address) for address in addresses])
         vectors = read_vectors(entries)
         texts = [text_to_embed(entry) for entry in entries]
-        scores = score_all(
-            question, texts, vectors, lambda some: self._vectors.embed(some, lambda done: check_cancelled())
-        )
+        scores = score_all(question, texts, vectors, self._make_embed(check_cancelled))
         return RankedScope(tuple(self._to_passages((0.0, entry) for entry in entries)), scores, vectors)
 
     def close(self) -> None:
@@ -234,14 +232,10 @@ class CorpusSearch(VectorSearch):
         ]
         # The static vectors say little about other languages.
         rough = (read_vectors(entries) @ embed_static([text])[0]).tolist() if self.is_english_only else None
-        return rank_candidates(
-            text,
-            candidates,
-            self._alpha,
-            rough,
-            k,
-            lambda texts: self._vectors.embed(texts, lambda done: check_cancelled()),
-        )
+        return rank_candidates(text, candidates, self._alpha, rough, k, self._make_embed(check_cancelled))
+
+    def _make_embed(self, check_cancelled: Callable[[], None]) -> Embed:
+        return lambda texts: self._vectors.embed(texts, lambda done: check_cancelled())
 
     def _has_meaning(self, entry: IndexEntry) -> bool:
         """Whether the embedding model knows the passage's language."""

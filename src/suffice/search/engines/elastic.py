@@ -81,16 +81,10 @@ def parse_elastic(text: str, environment: Mapping[str, str]) -> ElasticIndex:
     if user_info:
         pair = unquote(user_info) if ":" in user_info else f"{unquote(user_info)}:"
         authorization = "Basic " + base64.b64encode(pair.encode()).decode()
+        key_setting = ""
     fields = {"text": "text"} | {name: parameters[name] for name in _FIELDS if parameters.get(name)}
-    return ElasticIndex(
-        engine,
-        f"{scheme}://{host or 'localhost:9200'}",
-        path[0],
-        fields,
-        shown,
-        authorization,
-        "" if user_info else key_setting,
-    )
+    base_url = f"{scheme}://{host or 'localhost:9200'}"
+    return ElasticIndex(engine, base_url, path[0], fields, shown, authorization, key_setting)
 
 
 async def open_elastic(

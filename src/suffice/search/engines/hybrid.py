@@ -130,18 +130,13 @@ class PostgresSearch(VectorSearch):
         counts = _read_counts(connection, terms)
         weights = _weigh_query(terms, counts, languages)
         words = postgres.format_weights(weights or {0: 0.0001})
-        ids: list[int] = []
-        if self._alpha > 0 and weights:
-            ids = _find_by_words(connection, weights, counts, limit)
+        ids = _find_by_words(connection, weights, counts, limit) if self._alpha > 0 and weights else []
         vector = None
         if self._alpha < 1:
-            vector = postgres.format_vector(
-                embed_static([text])[0] if self._is_static else self._vectors.embed([text])[0]
-            )
-            rows = connection.execute(
-                "SELECT id FROM entries WHERE vector IS NOT NULL ORDER BY vector <=> %s::halfvec LIMIT %s",
-                (vector, limit),
-            ).fetchall()
+            embed = embed_static if self._is_static else self._vectors.embed
+            vector = postgres.format_vector(embed([text])[0])
+            nearest = "SELECT id FROM entries WHERE vector IS NOT NULL ORDER BY vector <=> %s::halfvec LIMIT %s"
+            rows = connection.execute(nearest, (vector, limit)).fetchall()
             ids = list(dict.fromkeys([*ids, *(id for (id,) in rows)]))
         rows = connection.execute(_FETCH, {"words": words, "vector": vector, "ids": ids}).fetchall()
         return sorted(map(_to_found, rows), key=lambda found: (-found.words, found.position))
@@ -222,10 +217,8 @@ def _read_totals(connection: postgres.Connection) -> dict[str, int]:
 
 def _read_counts(connection: postgres.Connection, terms: Sequence[Term]) -> dict[int, int]:
     """Return in how many passages each term occurs, by dimension; terms that occur nowhere are left out."""
-    rows = connection.execute(
-        "SELECT term, sum(passages)::bigint FROM statistics WHERE term = ANY(%s) GROUP BY term",
-        (list(map(postgres.hash_term, terms)),),
-    ).fetchall()
+    query = "SELECT term, sum(passages)::bigint FROM statistics WHERE term = ANY(%s) GROUP BY term"
+    rows = connection.execute(query, (list(map(postgres.hash_term, terms)),)).fetchall()
     return {term: count for term, count in rows if count > 0}
 
 

@@ -60,8 +60,8 @@ def _read_numbers(index: int, rows: Sequence[Sequence[str]]) -> dict[int, float]
 
 def _describe_range(name: str, index: int, values: Mapping[int, float], rows: Sequence[Sequence[str]]) -> str:
     """Return the highest and the lowest value of a column, each with the first cells of its row."""
-    found = []
-    for row in (max(values, key=values.__getitem__), min(values, key=values.__getitem__)):
+    found, ordered = [], sorted(values, key=values.__getitem__)
+    for row in (ordered[-1], ordered[0]):
         named = [to_one_line(cell, _MAX_CELL_CHARS) for i, cell in enumerate(rows[row]) if i != index and cell.strip()]
         found.append(f"{rows[row][index]} ({', '.join(named[:2])})")
     return format_record([f"highest {name}", f"lowest {name}"], found)
