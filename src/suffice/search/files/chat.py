@@ -26,9 +26,7 @@ _TURN_ID_KEYS = "dia_id message_id msg_id turn_id client_msg_id id uuid".split()
 _DATE_KEYS = """date_time datetime date timestamp created_at createdAt create_at create_time created sent_at ts
     time""".split()
 _CAPTION_KEYS = "blip_caption image_caption caption".split()
-_CONVERSATION_ID_KEYS = (
-    """sample_id conversation_id session_id chat_id thread_id dialogue_id dialog_id id uuid""".split()
-)
+_CONVERSATION_ID_KEYS = "sample_id conversation_id session_id chat_id thread_id dialogue_id dialog_id id uuid".split()
 _UNIX_TIMESTAMP = re.compile(r"\d{9,13}(?:\.\d+)?")
 
 

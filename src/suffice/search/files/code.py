@@ -99,10 +99,8 @@ def _make_title(file: str, names: Sequence[str], assigned: Sequence[str]) -> str
 def _module_name(name: str) -> str:
     """Return the dotted name of a Python module; a folder with an ``__init__.py`` is a package."""
     path = Path(name)
-    parts = [] if path.stem == "__init__" and path.parent.name else [path.stem]
-    folder = path.parent
-    if not parts:
-        parts, folder = [folder.name], folder.parent
+    path = path.parent if path.stem == "__init__" and path.parent.name else path.with_suffix("")
+    parts, folder = [path.name], path.parent
     while folder.name and len(parts) < _MAX_PACKAGE_DEPTH and (folder / "__init__.py").is_file():
         parts.insert(0, folder.name)
         folder = folder.parent

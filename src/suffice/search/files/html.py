@@ -122,9 +122,7 @@ def _build_tree(source: str) -> _HtmlElement:
         builder.close()
     except AssertionError:
         # html.parser asserts that "<![" opens a section it knows. Escaping it makes it text and keeps the line numbers.
-        builder = _TreeBuilder()
-        builder.feed(source.replace("<![", "&lt;!["))
-        builder.close()
+        return _build_tree(source.replace("<![", "&lt;!["))
     return builder.root
 
 

@@ -58,8 +58,7 @@ def convert(text: str) -> Prose:
     """Return the document as light Markdown."""
     lines = split_lines(text)
     title, date, body_start = _read_front_matter(lines)
-    for number in range(body_start):
-        lines[number] = ""
+    lines[:body_start] = [""] * body_start
     _convert_extensions(lines)
     prose = Prose(lines)
     env: dict[str, Any] = {}
@@ -89,18 +88,12 @@ def convert(text: str) -> Prose:
         elif token.type == "list_item_open":
             prose.unbroken.discard(first + 1)  # An item inside an item may begin a chunk.
             prose.unbroken.update(range(first + 2, stop + 1))
-    for number, line in enumerate(lines):
-        if not line.strip():
-            lines[number] = ""
+    lines[:] = [line if line.strip() else "" for line in lines]
     if title and not any(heading.level == 1 for heading in prose.headings):
         prose.headings.insert(0, Heading(1, body_start, 0, title))
-    if date:
-        prose.headings[:] = [
-            replace(heading, text=f"{heading.text} ({date})")
-            if heading.level <= 1 and date not in heading.text
-            else heading
-            for heading in prose.headings
-        ]
+    for number, heading in enumerate(prose.headings):
+        if date and heading.level <= 1 and date not in heading.text:
+            prose.headings[number] = replace(heading, text=f"{heading.text} ({date})")
     return prose
 
 
@@ -131,12 +124,9 @@ def _convert_extensions(lines: list[str]) -> None:
             line = lines[index] = line[min(indent, 4 * len(margins)) :]
         words = line.strip()
         if fence:
+            lines[index] = "" if is_dropped else line
             if words.startswith(fence) and not words.strip("`~"):
-                if is_dropped:
-                    lines[index] = ""
                 fence, is_dropped = "", False
-            elif is_dropped:
-                lines[index] = ""
         elif directives and words.startswith(directives[-1]) and not words.strip("`~:"):
             lines[index] = ""
             directives.pop()
@@ -178,9 +168,8 @@ def _record_code(prose: Prose, first: int, stop: int, markup: str) -> None:
 
 
 def _record_heading(prose: Prose, first: int, stop: int, level: int) -> None:
-    raw = " ".join(
-        line.strip() for line in (prose.lines[first:stop] if stop - first == 1 else prose.lines[first : stop - 1])
-    )
+    written = prose.lines[first : max(first + 1, stop - 1)]  # The last of several lines is the underline.
+    raw = " ".join(map(str.strip, written))
     words = clean_inline(_HEADING_MARKS.sub("", raw)).strip()
     prose.lines[first:stop] = ["#" * level + " " + words if words else "", *[""] * (stop - first - 1)]
     title = _EMPHASIS.sub(r"\2", words.replace("`", ""))

@@ -18,14 +18,8 @@ _TEXT, _TABLE, _DRAW, _OFFICE, _PRESENTATION, _STYLE = (
 )
 # Comments, footnotes, deleted text and the notes of a slide stand in the middle of the text that they belong to.
 _SKIPPED_TAGS = frozenset(
-    {
-        f"{_OFFICE}annotation",
-        f"{_TEXT}note",
-        f"{_TEXT}tracked-changes",
-        f"{_TEXT}table-of-content",
-        f"{_PRESENTATION}notes",
-        f"{_DRAW}desc",
-    }
+    {f"{_OFFICE}annotation", f"{_PRESENTATION}notes", f"{_DRAW}desc"}
+    | {f"{_TEXT}{name}" for name in ("note", "tracked-changes", "table-of-content")}
 )
 _MAX_REPEATED_CELLS = 64  # A spreadsheet program repeats an empty cell up to the last column.
 

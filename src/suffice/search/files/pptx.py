@@ -16,6 +16,7 @@ _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SLIDE = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_BREAKS = {f"{_DRAWING}br": "\n", f"{_DRAWING}tab": "\t"}
 _TITLE_TYPES = ("title", "ctrTitle")
 _LIST_TYPES = ("body", "obj")  # "obj" is also the type of a placeholder that names none.
 _SKIPPED_TYPES = ("dt", "ftr", "hdr", "sldNum", "sldImg")
@@ -114,12 +115,5 @@ def _read_paragraphs(body: Element, type: str, is_list: bool) -> Iterator[tuple[
 
 
 def _extract_text(node: Element) -> str:
-    parts = []
-    for child in node.iter():
-        if child.tag == f"{_DRAWING}t":
-            parts.append(child.text or "")
-        elif child.tag == f"{_DRAWING}br":
-            parts.append("\n")
-        elif child.tag == f"{_DRAWING}tab":
-            parts.append("\t")
-    return "".join(parts)
+    texts = (child.text if child.tag == f"{_DRAWING}t" else _BREAKS.get(child.tag) for child in node.iter())
+    return "".join(filter(None, texts))

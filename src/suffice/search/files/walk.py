@@ -97,7 +97,7 @@ class _FileWalker:
             with os.scandir(root / below) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
-            self.skipped.append(SkippedFile(root / below, f"cannot be opened ({error.strerror})"))
+            self._skip(root / below, f"cannot be opened ({error.strerror})")
             return
         names = {entry.name for entry in entries}
         if below and "pyvenv.cfg" in names:
@@ -124,12 +124,10 @@ class _FileWalker:
             return False
         if format == "unsupported":
             suffix = find_unsupported_suffix(entry.name)
-            self.skipped.append(
-                SkippedFile(root / path, f"{suffix} files cannot be read; {UNSUPPORTED_SUFFIXES[suffix]}")
-            )
+            self._skip(root / path, f"{suffix} files cannot be read; {UNSUPPORTED_SUFFIXES[suffix]}")
             return False
         if not entry.is_file(follow_symlinks=False):
-            self.skipped.append(SkippedFile(root / path, "is not a regular file"))
+            self._skip(root / path, "is not a regular file")
             return False
         return True
 
@@ -155,11 +153,11 @@ class _FileWalker:
         try:
             status = path.lstat()
             if not stat.S_ISREG(status.st_mode):  # As git does, no link is followed; a pipe would never end.
-                self.skipped.append(SkippedFile(path, "is not a regular file, so its patterns are not used"))
+                self._skip(path, "is not a regular file, so its patterns are not used")
                 return rules
             if status.st_size > _MAX_GITIGNORE_BYTES:
                 limit = f"{_MAX_GITIGNORE_BYTES // 1024} kB"
-                self.skipped.append(SkippedFile(path, f"is larger than {limit}, so its patterns are not used"))
+                self._skip(path, f"is larger than {limit}, so its patterns are not used")
                 return rules
             text = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -167,20 +165,19 @@ class _FileWalker:
         patterns = IgnorePatterns(text.splitlines())
         if sum(len(rule.patterns) for rule in rules) + len(patterns) > _MAX_PATTERNS:
             why = f"has patterns beyond the {_MAX_PATTERNS:,} that may hold in one folder; they are not used"
-            self.skipped.append(SkippedFile(path, why))
+            self._skip(path, why)
             return rules
         return [*rules, _GitIgnore(patterns, below, above)] if len(patterns) else rules
 
     def _record_skipped_link(self, root: Path, path: str) -> None:
         target = os.path.realpath(root / path)
         if not os.path.exists(target):
-            self.skipped.append(SkippedFile(root / path, "is a broken symbolic link"))
+            self._skip(root / path, "is a broken symbolic link")
         elif os.path.commonpath([target, os.path.realpath(root)]) != os.path.realpath(root):
-            self.skipped.append(
-                SkippedFile(
-                    root / path, f"is a symbolic link to a place outside of the folder; name {target} to read it"
-                )
-            )
+            self._skip(root / path, f"is a symbolic link to a place outside of the folder; name {target} to read it")
+
+    def _skip(self, path: Path, why: str) -> None:
+        self.skipped.append(SkippedFile(path, why))
 
 
 def _is_ignored(rules: list[_GitIgnore], path: str) -> bool:
