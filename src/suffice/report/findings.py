@@ -7,9 +7,7 @@ nearness is the worst choice, because introductions repeat the question. The wei
 (bench/breadth.md).
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -182,16 +180,12 @@ class _Salience:
         vectors = embed([question, *(unit.text for unit in units)])
         self._cosines = {id(unit): float(value) for unit, value in zip(units, vectors[1:] @ vectors[0], strict=True)}
         self._filler = {id(unit): float(value) for unit, value in zip(units, estimate_filler(vectors[1:]), strict=True)}
-        self._counts = Counter(stem for unit in units for stem in unit.stems)
-        self._total = len(units)
-        self._question_stems = content_stems(question)
         self._names = extract_names(question)
         self._known = find_figures(question)
         self._nearness = nearness
 
     def __call__(self, unit: _Unit) -> float:
         words = len(unit.text.split())
-        new = [math.log(self._total / self._counts[stem]) for stem in unit.stems - self._question_stems]
         is_ours = bool(_OURS.search(unit.text)) or any(name in unit.text for name in self._names)
         figures = [one for one in unit.quantities if not any(known.matches(one) for known in self._known)]
         count = 0 if unit.is_record else min(3, len(figures))
@@ -199,7 +193,6 @@ class _Salience:
             0.6 * self._cosines[id(unit)]
             + 0.3 * bool(figures)
             + 0.2 * count / 3
-            + 0.05 * (sum(new) / len(new) if new else 0.0)
             + 0.2 * self._nearness.get(unit.passage.id, 0.0)
             + 0.1 * is_ours
             - 0.6 * (0.0 if unit.is_record else self._filler[id(unit)])
