@@ -130,6 +130,8 @@ def _list_units(passage: Passage) -> list[_Unit]:
     A line that does not end is shown with what leads to it; without that, as a title or a greeting, only if no other line ends.
     """
     text = passage.text
+    if passage.kind == "csv" and passage.place.lines is None:
+        return []  # What was counted over all rows.
     if passage.kind in ("xlsx", "ods"):
         return [_make_unit(passage, (0, len(text)), 0, "table")]
     begin = sender.end() if (sender := _SENDER.match(text)) else 0
