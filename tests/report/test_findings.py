@@ -243,13 +243,14 @@ def test_an_aspect_has_an_authors_name_and_never_the_words_that_findings_happen_
     assert set(aspects.values()) == {"Lease", "Cleaning"}
 
 
-def test_a_heading_gathers_findings_of_other_files_that_have_most_of_its_words() -> None:
-    aspects = sort_under_headings(
-        ("Notes on ferry traffic", "The harbour has 12 berths for the ferry traffic."),
+def test_a_heading_gathers_findings_of_other_files_only_if_they_have_all_its_words() -> None:
+    findings = [
         ("Letter of the mayor", "Ferry traffic at the harbour grew by 9 %."),
         ("Budget", "The mayor opened 3 new piers."),
-    )
-    assert list(aspects.values()).count("Notes on ferry traffic") == 2
+    ]
+    for heading, count in (("Ferry traffic", 2), ("Notes on ferry traffic", 0), ("Ferry traffic, 14 May 2025", 0)):
+        aspects = sort_under_headings((heading, "The harbour has 12 berths for the ferry traffic."), *findings)
+        assert list(aspects.values()).count(heading) == count
 
 
 def test_a_heading_that_only_names_a_time_is_no_aspect() -> None:

@@ -36,7 +36,6 @@ _MIN_WORDS, _LONG_WORDS = 6, 40
 _MAX_MISSING = 3  # Words of a question for which a finding is looked for in all that was read.
 _REPEATED, _SAME_FACT, _SAME_MATTER = 0.7, 0.5, 0.6  # Shares of words that two sentences have in common.
 _MIN_IN_ASPECT, _MIN_SHARE_IN_ASPECT = 2, 0.08
-_WORDS_IN_ASPECT = 2 / 3  # Of a heading's words that a finding of its aspect has.
 
 _SENDER = re.compile(r"\[[^\]\n]{4,40}\]\s+[^\s:]+:\s+")  # Before a message, as the reader of chats writes it.
 _ITEM_MARK = re.compile(rf"\s*{LIST_MARKER}\s+")
@@ -292,13 +291,11 @@ def sort_by_aspect(question: str, findings: Sequence[Finding]) -> list[Finding]:
         own = [i for i, said in enumerate(stems) if i not in aspects and content_stems(part) <= said]
         if len(own) >= _MIN_IN_ASPECT:
             aspects |= dict.fromkeys(own, part)
-    groups: dict[tuple[int, ...], str] = {}  # Findings that have the times and most other words of a heading.
+    groups: dict[tuple[int, ...], str] = {}  # Findings below a heading, and those that have all its words.
     for heading in sorted(dict.fromkeys(chain(*headings)), key=len):
-        words = content_stems(_TIME.sub(" ", heading))
-        times, enough = content_stems(heading) - words, _WORDS_IN_ASPECT * len(words)
-        if not words <= content_stems(question):  # It says more than the question and a time.
-            found = (i for i, said in enumerate(stems) if times <= said and len(words & said) >= enough)
-            groups.setdefault(tuple(found), heading)
+        words = content_stems(heading)
+        if not content_stems(_TIME.sub(" ", heading)) <= content_stems(question):  # More than the question and a time.
+            groups.setdefault(tuple(i for i, said in enumerate(stems) if words <= said), heading)
     files = {members: set[str]().union(*(paths[i] for i in members)) for members in groups}
     for members in sorted(groups, key=lambda members: (len(files[members]), len(members)), reverse=True):
         own = [i for i in members if i not in aspects]
