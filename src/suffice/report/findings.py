@@ -15,9 +15,11 @@ from pathlib import PurePath
 
 from suffice.answers import Finding, Offsets, Quotation
 from suffice.claims.figures import Figure, find_figures, share_name
+from suffice.models.extractive.ranking import QuestionWords, source_stems
 from suffice.models.filler import estimate_filler
 from suffice.text.blocks import LIST_MARKER, split_blocks
 from suffice.text.entities import content_stems, extract_names, stem_words, strip_instruction, strip_parenthetical
+from suffice.text.question import read_question
 from suffice.text.quotations import name_file
 from suffice.text.sentences import ends_sentence, split_sentences
 from suffice.text.tokens import jaccard
@@ -181,6 +183,9 @@ class _Salience:
         vectors = embed([question, *(unit.text for unit in units)])
         self._cosines = {id(unit): float(value) for unit, value in zip(units, vectors[1:] @ vectors[0], strict=True)}
         self._filler = {id(unit): float(value) for unit, value in zip(units, estimate_filler(vectors[1:]), strict=True)}
+        passages = {unit.passage.id: source_stems(unit.passage) for unit in units}
+        words = QuestionWords(read_question(question), list(passages.values()))
+        self._coverage = {id: words.coverage(stems) for id, stems in passages.items()}
         self._names = extract_names(question)
         self._known = find_figures(question)
         self._nearness = nearness
@@ -195,6 +200,7 @@ class _Salience:
             + 0.3 * bool(figures)
             + 0.2 * count / 3
             + 0.2 * self._nearness.get(unit.passage.id, 0.0)
+            + 0.4 * self._coverage[unit.passage.id]
             + 0.1 * is_ours
             - 0.6 * (0.0 if unit.is_record else self._filler[id(unit)])
             - 0.01 * max(0, words - _LONG_WORDS)
