@@ -145,18 +145,22 @@ def _list_units(passage: Passage) -> list[_Unit]:
         if block.format == "table":
             units += [_make_unit(passage, span, span[0], "table", block.head) for span in block.units]
             continue
-        before: Offsets | None = None
+        opening: int | None = None  # Where a quotation begins that needs what stands before it, or follows a short sentence.
+        is_short = False
         for start, end in block.units:
             mark = _ITEM_MARK.match(text, start, end) if block.format == "list" else None
-            before = None if mark else before
-            for span in split_sentences(text, max(begin, mark.end() if mark else start), end):
+            opening = None if mark else opening
+            spans = split_sentences(text, max(begin, mark.end() if mark else start), end)
+            for span in spans:
                 said = text[slice(*span)]
-                needs_context = _REFERS_BACK.match(said) or len(said.split()) <= _MIN_WORDS
-                first = before[0] if before is not None and needs_context else span[0]
-                is_long = len(text[first : span[1]].split()) > _MAX_CONTEXT_WORDS
+                follows, is_short = is_short, len(said.split()) <= _MIN_WORDS
+                needs_context = follows or is_short or _REFERS_BACK.match(said)
+                first = opening if opening is not None and needs_context else span[0]
+                first = span[0] if len(text[first : span[1]].split()) > _MAX_CONTEXT_WORDS else first
+                opening = first if is_short else span[0]
                 lead = None if block.format == "prose" or ends_sentence(said) else block.lead or heading
-                units.append(_make_unit(passage, span, span[0] if is_long else first, "prose", lead))
-                before = span
+                if not is_short or span == spans[-1]:
+                    units.append(_make_unit(passage, span, first, "prose", lead))
     return [unit for unit in units if unit.is_record or unit.lead or ends_sentence(unit.text)] or units
 
 
