@@ -26,7 +26,7 @@ from suffice.report.anchors import DATA_KIND, add_anchors
 from suffice.report.findings import find_findings, find_missing, sort_by_aspect
 from suffice.report.notices import describe_notice
 from suffice.report.survey import write_survey
-from suffice.state.prompting import MAX_EVIDENCE_TOKENS
+from suffice.state.prompting import MAX_EVIDENCE_TOKENS, MIN_PROMPT_TOKENS
 from suffice.state.run import RunState
 from suffice.text.citations import drop_unknown_citations, has_citation, is_handle, split_citation_groups
 from suffice.text.languages import ENGLISH
@@ -208,11 +208,13 @@ def select_writer_notes(
 ) -> tuple[Note, ...]:
     """Return the facts of the belief in one note, and the passages that fit into the writer's prompt.
 
-    Everything is shown that fits the model's context and the budget. If it does not fit, passages are ranked: pinned ones,
-    those with a handle in ``first``, those that the facts come from, those most similar to the question. At most
-    ``max_sources`` and ``bounds.sources`` are taken, listed document by document. A fact goes with its passages.
+    Everything is shown that fits the model's context and half of the tokens that are left: the check needs the rest. If it
+    does not fit, passages are ranked: pinned ones, those with a handle in ``first``, those that the facts come from, those
+    most similar to the question. At most ``max_sources`` and ``bounds.sources`` are taken, listed document by document.
     """
     tokens_left, _ = run.compute_prompt_budget(limit_output(run))
+    if run.budget.tokens_left is not None:
+        tokens_left = min(tokens_left, max(MIN_PROMPT_TOKENS, run.budget.tokens_left // 2))
     limits = [limit for limit in (max_sources, run.budget.bounds.sources) if limit is not None]
     fact_tokens = min(MAX_EVIDENCE_TOKENS // 10, tokens_left // 2)
     kept = [Note(note.fact, (note.source,), kind=BELIEF_KIND) for note in run.kept_notes.values()]
