@@ -181,6 +181,15 @@ def test_a_row_of_a_table_in_a_text_names_its_columns_and_the_table_is_shown_onc
     assert "| --" not in report.replace("| --- | --- | --- |", "")
 
 
+def test_a_table_keeps_the_column_that_says_what_its_rows_are_about() -> None:
+    rows = "".join(
+        f"| The mill in the {side} of the town | {n} % |\n" for n, side in enumerate(("north", "south", "east"), 5)
+    )
+    passages = [make_passage(f"Solar power by mill.\n\n| mill | share |\n|---|--:|\n{rows}", "mills.md", title="Mills")]
+    found = sort_by_aspect(QUESTION, find_findings(QUESTION, [passages], {}, embed_static))
+    assert "| mill | share |  |" in render(write_survey(QUESTION, found, passages))
+
+
 def test_the_report_has_sections_and_says_what_is_missing() -> None:
     question = "How can Kolbe Mills use solar power to improve grain quality and worker safety?"
     texts = [

@@ -11,8 +11,9 @@ import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
-from suffice.answers import Draft, Part, SectionHeading, Statement, replace_statements
+from suffice.answers import Draft, Part, Quotation, SectionHeading, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
 from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
 from suffice.models.base import is_language_model
@@ -23,7 +24,7 @@ from suffice.models.reader import find_reader
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import AnswerSentence, DraftAnswer, SynthesisResponse
 from suffice.report.anchors import DATA_KIND, add_anchors
-from suffice.report.findings import find_findings, find_missing, sort_by_aspect
+from suffice.report.findings import find_findings, find_missing, find_passage_date, sort_by_aspect
 from suffice.report.notices import describe_notice
 from suffice.report.survey import write_survey
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS, MIN_PROMPT_TOKENS
@@ -149,21 +150,40 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
     # The model on this machine, whatever the search uses: many stretches are compared, and its weights were fitted with it.
     embed = None if run.embed is None else get_minilm().embed
     found = await asyncio.to_thread(quote_answer, read, passages, embed, reader, count=count)
-    parts: tuple[Part, ...] = found.quotations
+    quotations = _put_newest_first(question, found.quotations)
+    parts: tuple[Part, ...] = quotations
     if count:  # A list of things: each quotation is one of them.
         parts = tuple(
-            replace(one, title=f"{n}. {one.title or one.passage.title}")
-            for n, one in enumerate(found.quotations[:count], 1)
+            replace(one, title=f"{n}. {one.title or one.passage.title}") for n, one in enumerate(quotations[:count], 1)
         )
     return Draft(
         parts,
         "quoted",
         open_questions=run.gaps,
-        short_answer=found.short_answer,
+        short_answer=found.short_answer if quotations[:1] == found.quotations[:1] else "",
         sufficiency=found.sufficiency,
         closest=found.closest,
         restated=found.restated,
     )
+
+
+def _put_newest_first(question: str, quotations: tuple[Quotation, ...]) -> tuple[Quotation, ...]:
+    """Return the quotations with those of one document's versions by date, unless the question has a figure itself.
+
+    Versions are files that have a date each and the same title up to its first digit.
+    """
+    versions: dict[str, list[int]] = {}
+    for place, one in enumerate(quotations if not any(map(str.isdigit, question)) else ()):
+        if find_passage_date(one.passage):
+            name = "".join(takewhile(lambda character: not character.isdigit(), one.passage.title))
+            versions.setdefault(name, []).append(place)
+    ordered = list(quotations)
+    for places in versions.values():
+        own = sorted((quotations[place] for place in places), key=lambda one: find_passage_date(one.passage))
+        if len({one.passage.place.path for one in own}) == len(own):
+            for place, one in zip(places, reversed(own), strict=True):
+                ordered[place] = one
+    return tuple(ordered)
 
 
 def drop_snippets(passages: Sequence[Passage]) -> list[Passage]:

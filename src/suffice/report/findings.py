@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import PurePath
 
 from suffice.answers import Finding, Offsets, Quotation
+from suffice.claims.dates import find_date
 from suffice.claims.figures import Figure, find_figures, share_name
 from suffice.models.extractive.ranking import QuestionWords, source_stems
 from suffice.models.filler import estimate_filler
@@ -145,7 +146,9 @@ def _list_units(passage: Passage) -> list[_Unit]:
         if block.format == "table":
             units += [_make_unit(passage, span, span[0], "table", block.head) for span in block.units]
             continue
-        opening: int | None = None  # Where a quotation begins that needs what stands before it, or follows a short sentence.
+        opening: int | None = (
+            None  # Where a quotation begins that needs what stands before it, or follows a short sentence.
+        )
         is_short = False
         for start, end in block.units:
             mark = _ITEM_MARK.match(text, start, end) if block.format == "list" else None
@@ -178,6 +181,14 @@ def read_period(text: str) -> float | None:
     names = ("first", "second", "third", "fourth")
     quarters = [int(found[1] or 1 + names.index(found[2].lower())) for found in _QUARTER.finditer(text)]
     return max(years) + max(quarters, default=0) / 4 if years else None
+
+
+def find_passage_date(passage: Passage) -> str:
+    """Return the date in the title or the file name of a passage, year first; empty if there is none."""
+    if date := find_date(passage.title):
+        return str(date)
+    match = DATE.search(passage.title) or DATE.search(PurePath(passage.place.path).name)
+    return match[0] if match else ""
 
 
 class _Salience:
