@@ -93,9 +93,9 @@ def test_where_all_is_read_the_planner_knows_the_files_and_its_notes_bind_nobody
     assert "counts as a query" not in plan
 
 
-def test_plan_draft_and_review_are_told_the_date(ask: Callable) -> None:
+def test_plan_draft_check_and_review_are_told_the_date(ask: Callable) -> None:
     _, requests = ask(QUESTION)
-    for role in ("plan", "draft", "evaluate"):
+    for role in ("plan", "draft", "check_draft", "evaluate"):
         assert f"Today is {date.today().isoformat()}." in find_prompt(requests, role)
 
 

@@ -181,6 +181,15 @@ def test_a_row_of_a_table_in_a_text_names_its_columns_and_the_table_is_shown_onc
     assert "| --" not in report.replace("| --- | --- | --- |", "")
 
 
+def test_a_table_keeps_the_column_that_says_what_its_rows_are_about() -> None:
+    rows = "".join(
+        f"| The mill in the {side} of the town | {n} % |\n" for n, side in enumerate(("north", "south", "east"), 5)
+    )
+    passages = [make_passage(f"Solar power by mill.\n\n| mill | share |\n|---|--:|\n{rows}", "mills.md", title="Mills")]
+    found = sort_by_aspect(QUESTION, find_findings(QUESTION, [passages], {}, embed_static))
+    assert "| mill | share |  |" in render(write_survey(QUESTION, found, passages))
+
+
 def test_the_report_has_sections_and_says_what_is_missing() -> None:
     question = "How can Kolbe Mills use solar power to improve grain quality and worker safety?"
     texts = [
@@ -243,13 +252,14 @@ def test_an_aspect_has_an_authors_name_and_never_the_words_that_findings_happen_
     assert set(aspects.values()) == {"Lease", "Cleaning"}
 
 
-def test_a_heading_gathers_findings_of_other_files_that_have_most_of_its_words() -> None:
-    aspects = sort_under_headings(
-        ("Notes on ferry traffic", "The harbour has 12 berths for the ferry traffic."),
+def test_a_heading_gathers_findings_of_other_files_only_if_they_have_all_its_words() -> None:
+    findings = [
         ("Letter of the mayor", "Ferry traffic at the harbour grew by 9 %."),
         ("Budget", "The mayor opened 3 new piers."),
-    )
-    assert list(aspects.values()).count("Notes on ferry traffic") == 2
+    ]
+    for heading, count in (("Ferry traffic", 2), ("Notes on ferry traffic", 0), ("Ferry traffic, 14 May 2025", 0)):
+        aspects = sort_under_headings((heading, "The harbour has 12 berths for the ferry traffic."), *findings)
+        assert list(aspects.values()).count(heading) == count
 
 
 def test_a_heading_that_only_names_a_time_is_no_aspect() -> None:

@@ -61,6 +61,7 @@ def test_what_a_reviewer_misses_is_searched_for_and_shown_to_the_reviser():
         EvaluationIssue("structure", "", "too long"),
     )
     case = Case([scored(6, *named), scored(9)], [version(2)], found=found)
+    case.run.evidence.add(make_passage("old", "Where the rivets were made is not said. " * 200))
     case.play()
     assert case.wanted == ["where the rivets were made"], "an issue of the text is no question to the sources"
     assert found[0].text in [note.text for note in case.model.prompts[1].notes]

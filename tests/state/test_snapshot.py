@@ -99,6 +99,12 @@ def test_the_writer_gets_the_facts_and_the_passages_behind_them():
     assert FILM.text not in [note.text for note in select_writer_notes(admit(without, *ASKED, FILM))]
 
 
+def test_half_of_the_tokens_are_left_for_the_check():
+    run = make_run({}, TrajectoryMemory, bounds=Bounds(tokens=20_000))
+    admit(run, *(make_passage(f"p{n}", f"{n} " * 6_000) for n in range(5)))
+    assert sum(estimate_tokens(note.text) for note in select_writer_notes(run)) == 9_000
+
+
 def test_a_fact_without_all_its_passages_is_left_out():
     both = ExtractedFact("The Silver Lamp was directed by Ada Lind, says letter 0.", ("[1]", "[5]"))
     run = make_run({"extract": [Extraction((both,))]}, bounds=Bounds(sources=1))

@@ -19,7 +19,7 @@ from suffice.models.embeddings import get_minilm
 
 HERE = Path(__file__).parent
 _STEPS, _RATE = 800, 0.3
-_VECTOR_SCALE = 5.0  # A vector has length one; its 384 parts would hardly weigh against whole words.
+_VECTOR_SCALE = 3.0  # A vector has length one; its 384 parts would hardly weigh against whole words.
 _FOLDS = 10
 
 

@@ -46,6 +46,7 @@ async def check_draft(
     max_tokens: int,
     text: str = "",
     beside: Mapping[object, Sequence[str]] = MappingProxyType({}),
+    today: str = "",
 ) -> list[ClaimVerdict | None]:
     """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
 
@@ -57,7 +58,7 @@ async def check_draft(
         group._replace(passages=add_nearest(statements[group.first : group.end], group.passages, passages, max_tokens))
         for group in _split_by_size(0, statements, passages, max_tokens, beside)
     ]
-    answers = await asyncio.gather(*(ask(_build_prompt(statements, group, text)) for group in groups))
+    answers = await asyncio.gather(*(ask(_build_prompt(statements, group, text, today)) for group in groups))
     verdicts: list[ClaimVerdict | None] = [None] * len(statements)
     for group, answer in zip(groups, answers, strict=True):
         for checked in answer.statements if answer is not None else ():
@@ -132,7 +133,7 @@ def _count_passages(passages: Mapping[str, P]) -> int:
     return sum(estimate_tokens(f"{handle} {one.title} {one.text}") + 1 for handle, one in passages.items())
 
 
-def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str) -> CheckDraft:
+def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str, today: str) -> CheckDraft:
     numbered = tuple(
         " ".join(
             [f"{number}.", *statement.text.split(), *(one for one in statement.handles if one not in statement.text)]
@@ -141,7 +142,7 @@ def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str) -> 
     )
     notes = [Note(one.text, (handle,), one.title, one.kind, place=one.place) for handle, one in group.passages.items()]
     draft = (Note(text, ()),) if text else ()
-    return CheckDraft(numbered, drop_repeated_titles(notes), draft, 200 + _TOKENS_OF_ANSWER * len(numbered))
+    return CheckDraft(numbered, drop_repeated_titles(notes), draft, 200 + _TOKENS_OF_ANSWER * len(numbered), today)
 
 
 def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage]) -> ClaimVerdict:

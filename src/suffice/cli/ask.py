@@ -250,7 +250,7 @@ def _exit_status(report: "Report") -> int:
         how = f" Continue with: suffice resume {report.run}" if is_durable else ""
         return print_error(f"Interrupted. {report.stop.explanation}{how}", EXIT_INTERRUPTED)
     if report.status == "no_evidence":
-        why = "No evidence: the search found nothing that answers the question, so there is no answer."
+        why = "No evidence: nothing was found that answers the question, so there is no answer."
         read = "" if report.closest else describe_refusal(report)  # With passages it is printed above them.
         return print_error(" ".join((why, read, *(notice.detail for notice in report.notices))), 3)
     if report.status == "failed":

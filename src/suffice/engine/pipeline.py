@@ -392,7 +392,7 @@ class _Stages:
         max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
         text = render_with_lists(run, draft.narrow(statements)) if len(statements) < len(set(draft.written)) else ""
         passages, beside = run.evidence.by_handle, draft.handles_beside
-        return await check_draft(statements, passages, run.try_ask, max_tokens, text, beside)
+        return await check_draft(statements, passages, run.try_ask, max_tokens, text, beside, run.today)
 
     async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:
         """Let a model that writes prose mend what the check doubts."""

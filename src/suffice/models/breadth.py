@@ -25,14 +25,14 @@ _FIRST_WORDS = 4
 
 
 def list_features(question: str) -> list[str]:
-    """Return what the wording of a question shows: its first words in order, all words, pairs, plurals and its length."""
+    """Return what the wording of a question shows: its words, pairs, first words (also as forms) and length."""
     tokens = _TOKEN.findall(question.lower())
     words = [token for token in tokens if token[0].isalpha()]
     found = {f"^{' '.join(words[:count])}" for count in range(1, _FIRST_WORDS)}
     found |= set(words) | {f"{one} {other}" for one, other in pairwise(words)}
-    plurals = [n for n, word in enumerate(words[:5]) if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui"]
-    found |= {f"plural {n}" for n in plurals} | {f"^{words[0]} plural" for _ in plurals[:1]}
-    found |= {"code"} if len(tokens) > len(words) else set()
+    forms = ["+s" if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui" else "+" for word in words[:5]]
+    found |= {f"{form} {n}" for n, form in enumerate(forms)} | {f"code {len(tokens) > len(words)}"}
+    found |= {"^" + " ".join((*words[:1], *forms[1:k], *words[k:end])) for k in (2, 3) for end in (k, k + 1)}
     return sorted(found | {f"long {min(len(words) // 5, 3)}"})
 
 

@@ -150,3 +150,4 @@ class CheckDraft(Prompt[CheckDraftResponse]):
     sources: tuple[Note, ...]
     draft: tuple[Note, ...] = ()
     max_tokens: int = 2000
+    today: str = ""

@@ -6,17 +6,15 @@ This module does not write or check text; ``draft`` and ``claims`` did that befo
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import PurePath
 from typing import Any
 
 from suffice.answers import Draft, Finding, FindingList, Quotation, SectionHeading, Statement
-from suffice.claims.dates import find_date
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
 from suffice.models.base import is_language_model
 from suffice.report.draft import choose_instruction, count_list_sections, list_caveats, render_draft
-from suffice.report.findings import DATE
+from suffice.report.findings import find_passage_date
 from suffice.report.notices import MODEL_ADVICE, OTHER_LANGUAGE, render_disagreements, render_notices, render_origin
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
@@ -302,19 +300,11 @@ def _list_disagreements(checked: Checked, cite: _Numbering) -> Iterable[Disagree
             if sides not in seen and cite(one.passage):
                 seen.add(sides)
                 spans = cite.build_span(one), _name_place(cite.build_span(other, "contradicts"), other)
-                dated = [(_find_date(one.passage), spans[0]), (_find_date(other.passage), spans[1])]
+                dated = [(find_passage_date(one.passage), spans[0]), (find_passage_date(other.passage), spans[1])]
                 if all(date for date, _ in dated):
                     dated.sort(key=lambda pair: pair[0], reverse=True)
                 (date, first), (earlier, second) = dated
                 yield Disagreement(first, second, (date, earlier))
-
-
-def _find_date(passage: Passage) -> str:
-    """Return the date in the title or the file name of a passage, year first; empty if there is none."""
-    if date := find_date(passage.title):
-        return str(date)
-    match = DATE.search(passage.title) or DATE.search(PurePath(passage.place.path).name)
-    return match[0] if match else ""
 
 
 def _name_place(span: Span, quote: Quote) -> Span:

@@ -11,8 +11,9 @@ import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
-from suffice.answers import Draft, Part, SectionHeading, Statement, replace_statements
+from suffice.answers import Draft, Part, Quotation, SectionHeading, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
 from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
 from suffice.models.base import is_language_model
@@ -23,10 +24,10 @@ from suffice.models.reader import find_reader
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import AnswerSentence, DraftAnswer, SynthesisResponse
 from suffice.report.anchors import DATA_KIND, add_anchors
-from suffice.report.findings import find_findings, find_missing, sort_by_aspect
+from suffice.report.findings import find_findings, find_missing, find_passage_date, sort_by_aspect
 from suffice.report.notices import describe_notice
 from suffice.report.survey import write_survey
-from suffice.state.prompting import MAX_EVIDENCE_TOKENS
+from suffice.state.prompting import MAX_EVIDENCE_TOKENS, MIN_PROMPT_TOKENS
 from suffice.state.run import RunState
 from suffice.text.citations import drop_unknown_citations, has_citation, is_handle, split_citation_groups
 from suffice.text.languages import ENGLISH
@@ -147,21 +148,40 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
     # The model on this machine, whatever the search uses: many stretches are compared, and its weights were fitted with it.
     embed = None if run.embed is None else get_minilm().embed
     found = await asyncio.to_thread(quote_answer, read, passages, embed, reader, count=count)
-    parts: tuple[Part, ...] = found.quotations
+    quotations = _put_newest_first(question, found.quotations)
+    parts: tuple[Part, ...] = quotations
     if count:  # A list of things: each quotation is one of them.
         parts = tuple(
-            replace(one, title=f"{n}. {one.title or one.passage.title}")
-            for n, one in enumerate(found.quotations[:count], 1)
+            replace(one, title=f"{n}. {one.title or one.passage.title}") for n, one in enumerate(quotations[:count], 1)
         )
     return Draft(
         parts,
         "quoted",
         open_questions=run.gaps,
-        short_answer=found.short_answer,
+        short_answer=found.short_answer if quotations[:1] == found.quotations[:1] else "",
         sufficiency=found.sufficiency,
         closest=found.closest,
         restated=found.restated,
     )
+
+
+def _put_newest_first(question: str, quotations: tuple[Quotation, ...]) -> tuple[Quotation, ...]:
+    """Return the quotations with those of one document's versions by date, unless the question has a figure itself.
+
+    Versions are files that have a date each and the same title up to its first digit.
+    """
+    versions: dict[str, list[int]] = {}
+    for place, one in enumerate(quotations if not any(map(str.isdigit, question)) else ()):
+        if find_passage_date(one.passage):
+            name = "".join(takewhile(lambda character: not character.isdigit(), one.passage.title))
+            versions.setdefault(name, []).append(place)
+    ordered = list(quotations)
+    for places in versions.values():
+        own = sorted((quotations[place] for place in places), key=lambda one: find_passage_date(one.passage))
+        if len({one.passage.place.path for one in own}) == len(own):
+            for place, one in zip(places, reversed(own), strict=True):
+                ordered[place] = one
+    return tuple(ordered)
 
 
 def drop_snippets(passages: Sequence[Passage]) -> list[Passage]:
@@ -206,11 +226,13 @@ def select_writer_notes(
 ) -> tuple[Note, ...]:
     """Return the facts of the belief in one note, and the passages that fit into the writer's prompt.
 
-    Everything is shown that fits the model's context and the budget. If it does not fit, passages are ranked: pinned ones,
-    those with a handle in ``first``, those that the facts come from, those most similar to the question. At most
-    ``max_sources`` and ``bounds.sources`` are taken, listed document by document. A fact goes with its passages.
+    Everything is shown that fits the model's context and half of the tokens that are left: the check needs the rest. If it
+    does not fit, passages are ranked: pinned ones, those with a handle in ``first``, those that the facts come from, those
+    most similar to the question. At most ``max_sources`` and ``bounds.sources`` are taken, listed document by document.
     """
     tokens_left, _ = run.compute_prompt_budget(limit_output(run))
+    if run.budget.tokens_left is not None:
+        tokens_left = min(tokens_left, max(MIN_PROMPT_TOKENS, run.budget.tokens_left // 2))
     limits = [limit for limit in (max_sources, run.budget.bounds.sources) if limit is not None]
     fact_tokens = min(MAX_EVIDENCE_TOKENS // 10, tokens_left // 2)
     kept = [Note(note.fact, (note.source,), kind=BELIEF_KIND) for note in run.kept_notes.values()]

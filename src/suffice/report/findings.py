@@ -7,19 +7,20 @@ nearness is the worst choice, because introductions repeat the question. The wei
 (bench/breadth.md).
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import PurePath
 
 from suffice.answers import Finding, Offsets, Quotation
+from suffice.claims.dates import find_date
 from suffice.claims.figures import Figure, find_figures, share_name
+from suffice.models.extractive.ranking import QuestionWords, source_stems
 from suffice.models.filler import estimate_filler
 from suffice.text.blocks import ITEM_MARKER, split_blocks
 from suffice.text.entities import content_stems, extract_names, stem_words, strip_instruction, strip_parenthetical
+from suffice.text.question import read_question
 from suffice.text.quotations import name_file
 from suffice.text.sentences import ends_sentence, split_sentences
 from suffice.text.tokens import jaccard
@@ -38,7 +39,6 @@ _MIN_WORDS, _LONG_WORDS = 6, 40
 _MAX_MISSING = 3  # Words of a question for which a finding is looked for in all that was read.
 _REPEATED, _SAME_FACT, _SAME_MATTER = 0.7, 0.5, 0.6  # Shares of words that two sentences have in common.
 _MIN_IN_ASPECT, _MIN_SHARE_IN_ASPECT = 2, 0.08
-_WORDS_IN_ASPECT = 2 / 3  # Of a heading's words that a finding of its aspect has.
 
 _SENDER = re.compile(r"\[[^\]\n]{4,40}\]\s+[^\s:]+:\s+")  # Before a message, as the reader of chats writes it.
 _REFERS_BACK = re.compile(r"(?:this|these|that|those|it|they|such)\b", re.IGNORECASE)
@@ -131,6 +131,8 @@ def _list_units(passage: Passage) -> list[_Unit]:
     A line that does not end is shown with what leads to it; without that, as a title or a greeting, only if no other line ends.
     """
     text = passage.text
+    if passage.kind == "csv" and passage.place.lines is None:
+        return []  # What was counted over all rows.
     if passage.kind in ("xlsx", "ods"):
         return [_make_unit(passage, (0, len(text)), 0, "table")]
     begin = sender.end() if (sender := _SENDER.match(text)) else 0
@@ -143,18 +145,23 @@ def _list_units(passage: Passage) -> list[_Unit]:
         if block.format == "table":
             units += [_make_unit(passage, span, span[0], "table", block.head) for span in block.units]
             continue
-        before: Offsets | None = None
+        # Where a quotation begins that needs what stands before it, or follows a short sentence.
+        opening: int | None = None
+        is_short = False
         for start, end in block.units:
             mark = ITEM_MARKER.match(text, start, end) if block.format == "list" else None
-            before = None if mark else before
-            for span in split_sentences(text, max(begin, mark.end() if mark else start), end):
+            opening = None if mark else opening
+            spans = split_sentences(text, max(begin, mark.end() if mark else start), end)
+            for span in spans:
                 said = text[slice(*span)]
-                needs_context = _REFERS_BACK.match(said) or len(said.split()) <= _MIN_WORDS
-                first = before[0] if before is not None and needs_context else span[0]
-                is_long = len(text[first : span[1]].split()) > _MAX_CONTEXT_WORDS
+                follows, is_short = is_short, len(said.split()) <= _MIN_WORDS
+                needs_context = follows or is_short or _REFERS_BACK.match(said)
+                first = opening if opening is not None and needs_context else span[0]
+                first = span[0] if len(text[first : span[1]].split()) > _MAX_CONTEXT_WORDS else first
+                opening = first if is_short else span[0]
                 lead = None if block.format == "prose" or ends_sentence(said) else block.lead or heading
-                units.append(_make_unit(passage, span, span[0] if is_long else first, "prose", lead))
-                before = span
+                if not is_short or span == spans[-1]:
+                    units.append(_make_unit(passage, span, first, "prose", lead))
     return [unit for unit in units if unit.is_record or unit.lead or ends_sentence(unit.text)] or units
 
 
@@ -174,6 +181,14 @@ def read_period(text: str) -> float | None:
     return max(years) + max(quarters, default=0) / 4 if years else None
 
 
+def find_passage_date(passage: Passage) -> str:
+    """Return the date in the title or the file name of a passage, year first; empty if there is none."""
+    if date := find_date(passage.title):
+        return str(date)
+    match = DATE.search(passage.title) or DATE.search(PurePath(passage.place.path).name)
+    return match[0] if match else ""
+
+
 class _Salience:
     """How much a sentence tells on the question, given all sentences."""
 
@@ -181,16 +196,15 @@ class _Salience:
         vectors = embed([question, *(unit.text for unit in units)])
         self._cosines = {id(unit): float(value) for unit, value in zip(units, vectors[1:] @ vectors[0], strict=True)}
         self._filler = {id(unit): float(value) for unit, value in zip(units, estimate_filler(vectors[1:]), strict=True)}
-        self._counts = Counter(stem for unit in units for stem in unit.stems)
-        self._total = len(units)
-        self._question_stems = content_stems(question)
+        passages = {unit.passage.id: source_stems(unit.passage) for unit in units}
+        words = QuestionWords(read_question(question), list(passages.values()))
+        self._coverage = {id: words.coverage(stems) for id, stems in passages.items()}
         self._names = extract_names(question)
         self._known = find_figures(question)
         self._nearness = nearness
 
     def __call__(self, unit: _Unit) -> float:
         words = len(unit.text.split())
-        new = [math.log(self._total / self._counts[stem]) for stem in unit.stems - self._question_stems]
         is_ours = bool(_OURS.search(unit.text)) or any(name in unit.text for name in self._names)
         figures = [one for one in unit.quantities if not any(known.matches(one) for known in self._known)]
         count = 0 if unit.is_record else min(3, len(figures))
@@ -198,8 +212,8 @@ class _Salience:
             0.6 * self._cosines[id(unit)]
             + 0.3 * bool(figures)
             + 0.2 * count / 3
-            + 0.05 * (sum(new) / len(new) if new else 0.0)
             + 0.2 * self._nearness.get(unit.passage.id, 0.0)
+            + 0.4 * self._coverage[unit.passage.id]
             + 0.1 * is_ours
             - 0.6 * (0.0 if unit.is_record else self._filler[id(unit)])
             - 0.01 * max(0, words - _LONG_WORDS)
@@ -296,13 +310,11 @@ def sort_by_aspect(question: str, findings: Sequence[Finding]) -> list[Finding]:
         own = [i for i, said in enumerate(stems) if i not in aspects and content_stems(part) <= said]
         if len(own) >= _MIN_IN_ASPECT:
             aspects |= dict.fromkeys(own, part)
-    groups: dict[tuple[int, ...], str] = {}  # Findings that have the times and most other words of a heading.
+    groups: dict[tuple[int, ...], str] = {}  # Findings below a heading, and those that have all its words.
     for heading in sorted(dict.fromkeys(chain(*headings)), key=len):
-        words = content_stems(_TIME.sub(" ", heading))
-        times, enough = content_stems(heading) - words, _WORDS_IN_ASPECT * len(words)
-        if not words <= content_stems(question):  # It says more than the question and a time.
-            found = (i for i, said in enumerate(stems) if times <= said and len(words & said) >= enough)
-            groups.setdefault(tuple(found), heading)
+        words = content_stems(heading)
+        if not content_stems(_TIME.sub(" ", heading)) <= content_stems(question):  # More than the question and a time.
+            groups.setdefault(tuple(i for i, said in enumerate(stems) if words <= said), heading)
     files = {members: set[str]().union(*(paths[i] for i in members)) for members in groups}
     for members in sorted(groups, key=lambda members: (len(files[members]), len(members)), reverse=True):
         own = [i for i in members if i not in aspects]

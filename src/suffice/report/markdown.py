@@ -226,13 +226,11 @@ def _render_stop(report: Report) -> Iterable[str]:
     yield _to_line(stop.explanation)
     if breadth := render_breadth(report.notices):
         yield breadth
-    if stop.reason == "read_all":
+    if stop.reason == "read_all" or not stop.rounds:  # No gate judged.
         return
-    sufficiency = describe_sufficiency(report)
     gate = to_inline_code(to_one_line(stop.expression or stop.gate))
-    yield f"Evidence judged sufficient: {sufficiency}. Gate: {gate}"
-    if stop.rounds:
-        yield _render_rounds_table(stop)
+    yield f"Evidence judged sufficient: {describe_sufficiency(report)}. Gate: {gate}"
+    yield _render_rounds_table(stop)
 
 
 def _render_rounds_table(stop: Stop) -> str:

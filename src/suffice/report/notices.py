@@ -30,6 +30,7 @@ NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 
 _NO_BOUND = 0.5  # A share from which on a bound says nothing.
+_LEAST_BOUND = 0.005  # Less would read as 0 %.
 _MAX_NAMED = 5  # Files that could not be read.
 
 
@@ -102,11 +103,12 @@ def describe_absence(absence: Absence) -> str:
         read = f"The {absence.read:,} nearest of {absence.passages:,} passages and {absence.sampled:,} drawn at random"
         rest = "the rest"
     said = f"No passage was found to state this. {read} were read"
-    if absence.at_most >= _NO_BOUND:
+    if not _LEAST_BOUND <= absence.at_most < _NO_BOUND:
         return f"{said}."
     bound = f"at most {100 * absence.at_most:.2g} % of {rest} can state it ({absence.confidence:.0%})"
     return f"{said}; {bound}, what the reader misses included."
 
 
 def _quote(span: Span, date: str) -> str:
-    return f"“{escape_markdown(' '.join(span.quote.split()))}” {span.source}" + (f" ({date})" if date else "")
+    quote = escape_markdown(" ".join(span.quote.split()).lstrip("-*•> "))
+    return f"“{quote}” {span.source}" + (f" ({date})" if date else "")

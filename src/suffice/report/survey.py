@@ -105,16 +105,19 @@ def _is_named(part: str, passages: Sequence[Passage]) -> bool:
 
 
 def _make_table(finding: Finding, passages: Sequence[Passage]) -> FindingList | None:
-    """Return the latest records of a finding's table in its short columns; ``None`` if there are not several with figures."""
+    """Return the latest records of a finding's table in its short columns; ``None`` if there are not several with figures.
+
+    The first column says what a record is about.
+    """
     if not isinstance(finding.text, Quotation) or finding.text.format != "table":
         return None
     columns, records = list(read_cells(finding.text)), _list_records(finding.text, passages)
     rows = [cells for cells in map(read_cells, records) if list(cells) == columns]
-    short = [name for name in columns if sum(len(row[name]) <= _MAX_CELL_CHARS for row in rows) > 0.7 * len(rows)]
-    short = short[:_MAX_COLUMNS]
+    short = [name for name in columns[1:] if sum(len(row[name]) <= _MAX_CELL_CHARS for row in rows) > 0.7 * len(rows)]
+    short = columns[:1] + short[: _MAX_COLUMNS - 1]
 
     def fits(cells: dict[str, str]) -> bool:
-        return list(cells) == columns and all(len(cells[name]) <= _MAX_CELL_CHARS for name in short)
+        return list(cells) == columns and all(len(cells[name]) <= _MAX_CELL_CHARS for name in short[1:])
 
     kept = [record for record in records if fits(read_cells(record))]
     kept.sort(key=lambda record: -(read_period(record.text) or 0.0))

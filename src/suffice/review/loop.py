@@ -92,11 +92,8 @@ class ReviewLoop:
             if revision is None:
                 self._ending = "budget"
                 return
-            if revision.draft.is_empty:
-                self._ending = "empty_revision"
-                return
-            if revision.draft.parts == text.draft.parts:
-                self._ending = "no_progress"
+            if revision.draft.is_empty or revision.draft.parts == text.draft.parts:
+                self._ending = "empty_revision" if revision.draft.is_empty else "no_progress"
                 return
             text = revision
 
@@ -152,8 +149,7 @@ class ReviewLoop:
         shown = _truncate_to_sentences(render_with_lists(self._run, text.draft), max(0, 4 * tokens_left))
         prompt = replace(prompt, text=Note(shown, ()))
         prompts = [replace(prompt, reader=load_snippet(f"readers/{reader}")) for reader in readers]
-        answers = await asyncio.gather(*map(self._ask_reader, prompts))
-        evaluations = [answer for answer in answers if answer is not None]
+        evaluations = [one for one in await asyncio.gather(*map(self._ask_reader, prompts)) if one is not None]
         scores = median_scores([own for own in map(parse_scores, evaluations) if own is not None])
         if scores is None:
             return ReviewRound(number, None, None, None)
@@ -181,8 +177,9 @@ class ReviewLoop:
     async def _revise(self, text: Checked, issues: tuple[str, ...]) -> Checked:
         """Return the next version with its claims verified; empty if there is none."""
         missing = (issue.problem for issue in self._named if issue.dimension in _SEARCHED_FOR and issue.problem)
+        known = self._run.evidence.by_handle
         await self._find_more(missing, "missing, by the review")
-        revision = await revise_draft(self._run, text.draft, issues, self._named)
+        revision = await revise_draft(self._run, text.draft, issues, self._named, known)
         checked = Checked() if revision is None else await self._verify_claims(revision)
         shown = {verdict.plain_text for verdict in (*checked.verdicts, *checked.removed)}
         before = (verdict for verdict in text.removed if verdict.plain_text not in shown)

@@ -4,7 +4,7 @@ The whole draft goes back at once, with what the sentences cite that a reviewer 
 the rest was checked and stays as it is. This module does not know about scores. Its result still has to pass the claim check.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from suffice.answers import Draft, SectionHeading, Statement
@@ -32,11 +32,11 @@ def list_sections(draft: Draft) -> tuple[str, ...]:
 
 
 async def revise_draft(
-    run: RunState, draft: Draft, issues: Sequence[str], named: Sequence[EvaluationIssue] = ()
+    run: RunState, draft: Draft, issues: Sequence[str], named: Sequence[EvaluationIssue] = (), old: Container[str] = ()
 ) -> Draft | None:
     """Return the revised draft, which may be as long as the draft; ``None`` if the model wrote nothing.
 
-    ``issues`` are for the writer; for those ``named`` by reviewers the nearest passages are shown.
+    ``issues`` are for the writer; for those ``named`` by reviewers the nearest passages are shown, those not ``old`` first.
     """
     text = render_with_lists(run, draft)
     answer_tokens = max(limit_output(run), estimate_tokens(text) + _ROOM)
@@ -46,9 +46,9 @@ async def revise_draft(
     cited = {handle for one in about for handle in one.handles}
     max_tokens = min(_SOURCE_TOKENS, run.compute_prompt_budget(answer_tokens)[0] - estimate_tokens(text))
     missing = [f"{one.section} {one.problem} {one.sentence}" for one in named if one.dimension not in _OF_THE_TEXT]
-    near = add_nearest(
-        [Statement(one) for one in missing or [run.task]], cited, run.evidence.by_handle, max_tokens, _NEAREST
-    )
+    wanted, passages = [Statement(one) for one in missing or [run.task]], run.evidence.by_handle
+    new = {handle: one for handle, one in passages.items() if handle not in old or handle in cited}
+    near = add_nearest(wanted, add_nearest(wanted, cited, new, max_tokens, _NEAREST), passages, max_tokens, _NEAREST)
     notes = drop_repeated_titles([*map(run.evidence.make_note, near.values())])
     how = choose_instruction(run).text
     answer = await run.try_ask(Revise(run.task, how, tuple(issues), Note(text, ()), notes, answer_tokens))

@@ -37,7 +37,7 @@ class RecallSkill(SkillCode):
             verdicts += judged
             if kept:
                 lines = "\n".join(f"- {statement.text}" for statement in kept)
-                blocks.append(f"### {escape_markdown(finding.title)}\n\nFrom run {finding.run}:\n\n{lines}")
+                blocks.append(f"### {escape_markdown(finding.task)}\n\nFrom run {finding.run}:\n\n{lines}")
         return make_answer("\n\n".join(blocks), verdicts, "partly") if verdicts else Checked()
 
 

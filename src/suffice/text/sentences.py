@@ -106,8 +106,9 @@ def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:
     if word is None:
         return False
     last = word.group().lower()
-    if last.isdigit() and _DAY_AND_MONTH.match(text, dot - len(last), end):
-        return True
+    if last.isdigit():  # The number of a list's item, or a day.
+        is_first = not text[text.rfind("\n", 0, dot) + 1 : dot - len(last)].strip()
+        return is_first or bool(_DAY_AND_MONTH.match(text, dot - len(last), end))
     is_unit = text[max(0, word.start() - 2) : word.start()].rstrip(" \u00a0\u202f")[-1:].isdigit()  # "330 m."
     return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and not is_unit)
 

@@ -217,6 +217,9 @@ def test_unusable_input_raises_input_error(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no readable text"):
         opened(tmp_path / "empty")
+    (tmp_path / "note.md").write_text("A heron.")
+    with pytest.raises(InputError, match=r"that fits --include \*\.pdf"):
+        opened(tmp_path, include=["*.pdf"])
     with pytest.raises(InputError, match="alpha"):
         opened(tmp_path, alpha=1.5)
     with pytest.raises(InputError, match="does not exist"):

@@ -277,3 +277,8 @@ def test_missing_permission_raises_unreadable_file(tmp_path: Path, monkeypatch: 
 def test_a_table_of_a_few_rows_is_counted() -> None:
     text = "id,status\n1,open\n2,closed\n3,open\n4,closed\n5,open\n"
     assert "status: open · rows: 3" in "\n".join(chunk.text for chunk in read_text(text, "orders.csv"))
+
+
+def test_the_underlined_head_of_a_table_is_not_a_title() -> None:
+    text = "Sources\n=======\n\nName         Stratum   Poll\n=======================\nwren             2     6\n"
+    assert {chunk.title for chunk in read_text(text, "faq.txt")} == {"Sources"}

@@ -105,7 +105,7 @@ class CorpusSearch(VectorSearch):
 
         corpus = await run_in_thread(work)
         if corpus.index.size == 0:
-            raise InputError(_describe_empty_corpus(paths, corpus.skipped))
+            raise InputError(_describe_empty_corpus(paths, corpus.skipped, include))
         vectors = EmbeddingCache(embedder or get_minilm(), cache_dir, notify)
         return cls(corpus, alpha, vectors, on_progress, tuple(path for path in paths if not os.path.isabs(path)))
 
@@ -357,8 +357,8 @@ def read_vectors(entries: Sequence[IndexEntry]) -> Vectors:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9), np.float32)
 
 
-def _describe_empty_corpus(roots: Sequence[str], skipped: Sequence[SkippedFile]) -> str:
-    where = ", ".join(roots) or "standard input"
+def _describe_empty_corpus(roots: Sequence[str], skipped: Sequence[SkippedFile], include: Sequence[str]) -> str:
+    where = (", ".join(roots) or "standard input") + (f" that fits --include {' '.join(include)}" if include else "")
     reasons = "; ".join(f"{skip.path} {skip.why}" for skip in skipped[:3])
     end = f" ({reasons})." if reasons else "; name a folder or file that has some."
     return f"There is no readable text in {where}{end}"

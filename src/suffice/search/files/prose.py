@@ -283,7 +283,7 @@ def is_adornment(line: str) -> bool:
 def _is_title(title: str, under: str, has_overline: bool) -> bool:
     if not title.strip() or is_adornment(title) or not is_adornment(under):
         return False
-    if title[0].isspace() and not has_overline:
+    if "   " in title.strip() or (title[0].isspace() and not has_overline):  # The head of a table, or a quotation.
         return False
     return len(under.rstrip()) >= min(len(title.rstrip()), 4)
 
