@@ -118,20 +118,9 @@ def _list_parameters() -> Iterator[inspect.Parameter]:
         yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
 
 
-vars(research)["__signature__"] = inspect.Signature(list(_list_parameters()), return_annotation=Report)
-
-
-def run_research(
-    task: str,
-    *,
-    docs: Docs | None = None,
-    max_iters: int | None = None,
-    max_queries: int | None = None,
-    max_sources: int | None = None,
-    max_execution_time_s: float | None = None,
-    **options: Any,
-) -> Report:
-    """Run ``research`` synchronously, under the names of earlier systems; it takes all other options of ``research`` too."""
+def run_research(task: str, **options: Any) -> Report:
+    """Run ``research`` synchronously, under the names of earlier systems: ``max_iters``, ``max_queries``, ``max_sources`` and
+    ``max_execution_time_s``. It takes all other options of ``research`` too."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -140,17 +129,13 @@ def run_research(
         raise InputError(
             "run_research() cannot be called inside a running event loop such as a notebook; use: await research(…)"
         )
-    return asyncio.run(
-        research(
-            task,
-            docs=docs,
-            max_iters=max_iters,
-            max_queries=max_queries,
-            max_sources=max_sources,
-            max_execution_time_s=max_execution_time_s,
-            **options,
-        )
-    )
+    return asyncio.run(research(task, **options))
+
+
+_question, *_options = _list_parameters()
+vars(research)["__signature__"] = inspect.Signature([_question, *_options], return_annotation=Report)
+_task = _question.replace(name="task")
+vars(run_research)["__signature__"] = inspect.Signature([_task, *_options], return_annotation=Report)
 
 
 async def prepare_run(

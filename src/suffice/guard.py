@@ -166,9 +166,8 @@ def classify_call(tool: str, arguments: Any) -> tuple[Kind, str] | None:
     """
     query = " ".join(_iterate_strings(arguments))[:500]
     if tool.lower() in _SHELLS:
-        kind = _classify_command(
-            arguments.get("command", arguments.get("cmd")) if isinstance(arguments, Mapping) else ""
-        )
+        command = arguments.get("command", arguments.get("cmd")) if isinstance(arguments, Mapping) else ""
+        kind = _classify_command(command)
         return None if kind is None else (kind, query)
     words = tokenize(expand_identifiers(tool.rpartition("__")[2].replace("_", " ").replace("-", " ")))
     kinds = [_VERBS[word] for word in words if word in _VERBS]
@@ -306,11 +305,8 @@ def find_session(folder: Path, name: str | None) -> Path:
     """Return the state file of a session by the beginning of its id; without one, that of the latest session."""
     found = [path for path in list_sessions(folder) if path.name.startswith(name or "")]
     if not found:
-        raise InputError(
-            f"No session {name!r} was watched; 'suffice guard report' shows the latest"
-            if name
-            else "No session was watched yet; add the hook with: suffice install --guard"
-        )
+        why = "No session was watched yet; add the hook with: suffice install --guard"
+        raise InputError(f"No session {name!r} was watched; 'suffice guard report' shows the latest" if name else why)
     return found[0]
 
 

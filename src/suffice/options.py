@@ -147,11 +147,7 @@ class RunOptions:
         None, "Send at most this many queries.", LIMITS, "--max-queries", "N", minimum=1, request_maximum=200
     )
     max_sources: int | None = _option(
-        None,
-        "Write the answer from at most this many sources.",
-        *(LIMITS, "--max-sources", "N"),
-        minimum=1,
-        request_maximum=200,
+        None, "Write the answer from at most this many sources.", LIMITS, metavar="N", minimum=1, request_maximum=200
     )
     max_seconds: float | None = _option(
         None,

@@ -163,34 +163,20 @@ class RunState(Prompter):
         most = MAX_STRONG_GAP_QUERIES if self.is_strong else MAX_GAP_QUERIES
         limit = min(most, self.budget.queries_left or most)
         leads = () if self.is_strong else tuple(query.text for query in self.propose_follow_ups(limit))
-        prompt = Reflect(
-            self.task,
-            self.render_notes(),
-            self.recent_queries,
-            thin,
-            leads,
-            limit,
-            self.describe_budget_left(),
-            tuple(f"{note.fact} {note.source}".strip() for note in self.kept_notes.values()),
-            self.scope_files,
-        )
+        notes, left = self.render_notes(), self.describe_budget_left()
+        kept = tuple(f"{note.fact} {note.source}".strip() for note in self.kept_notes.values())
+        prompt = Reflect(self.task, notes, self.recent_queries, thin, leads, limit, left, kept, self.scope_files)
         self.reflection = await self.try_ask(prompt)
         if self.reflection is None:
             self.searches.return_thin_queries(thin)
             return None
-        known = (note for note in self.reflection.notes if self.evidence.resolve_citation(note.source) is not None)
+        found = self.reflection
+        known = (note for note in found.notes if self.evidence.resolve_citation(note.source) is not None)
         self.kept_notes.update((note.fact, note) for note in known)
-        self.event_queue.add(
-            Reflected(
-                len(self.records),
-                self.reflection.sufficient,
-                self.reflection.confidence,
-                tuple(self.reflection.gaps),
-                tuple(new.query for new in self.reflection.new_queries),
-                self.budget.tokens_left,
-            )
-        )
-        return self.reflection
+        judged = len(self.records), found.sufficient, found.confidence, tuple(found.gaps)
+        queries = tuple(new.query for new in found.new_queries)
+        self.event_queue.add(Reflected(*judged, queries, self.budget.tokens_left))
+        return found
 
     # -- what the model is shown ---------------------------------------------------------------------------------------
 

@@ -73,16 +73,8 @@ class MemGPTStrategy:
     def _build_prompt(self, run: RunView, complaint: str) -> MemGPTStep:
         notes = run.render_notes()
         warnings = build_pressure_warnings(run, notes, self._core)
-        return MemGPTStep(
-            run.task,
-            self._core.render_notes(),
-            notes,
-            self._page,
-            tuple(self._steps),
-            warnings,
-            complaint,
-            run.describe_budget_left(),
-        )
+        core, steps, left = self._core.render_notes(), tuple(self._steps), run.describe_budget_left()
+        return MemGPTStep(run.task, core, notes, self._page, steps, warnings, complaint, left)
 
     def _propose_search(self, run: RunView, monologue: str, text: str) -> list[Query]:
         queries = propose_query(run, text, monologue)
