@@ -219,9 +219,8 @@ class _Conversation:
         # The log-probabilities of thoughts are no part of those of the answer, but stand among them.
         is_plain = self._prompt.needs_margins and not completion.has_thoughts
         self._margins = token_margins(completion.text, completion.logprobs) if is_plain else ()
-        return completion.text[:MAX_ANSWER_CHARS], (
-            completion.finish_reason == "length" or len(completion.text) > MAX_ANSWER_CHARS
-        )
+        was_cut = completion.finish_reason == "length" or len(completion.text) > MAX_ANSWER_CHARS
+        return completion.text[:MAX_ANSWER_CHARS], was_cut
 
     def _record_failed_attempt(self, error: ProviderError, is_retried: bool) -> None:
         """Count a failed attempt as a call; its prompt may be billed if it was sent."""

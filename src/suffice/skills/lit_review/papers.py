@@ -60,11 +60,9 @@ class Paper:
         """How the review names the paper: first author and year where known."""
         if not self.authors:
             return self.title
-        first = self.authors[0].split(",")[0].split()[-1]
-        others = " et al." if len(self.authors) > 2 else ""
-        if len(self.authors) == 2:
-            others = f" and {self.authors[1].split(',')[0].split()[-1]}"
-        return f"{first}{others} ({self.year})" if self.year else f"{first}{others}"
+        named = self.authors if len(self.authors) == 2 else self.authors[:1]
+        names = " and ".join(one.split(",")[0].split()[-1] for one in named) + " et al." * (len(self.authors) > 2)
+        return f"{names} ({self.year})" if self.year else names
 
 
 async def collect_papers(space: Workspace, search: Search, topic: str) -> tuple[list[Paper], list[str]]:
@@ -129,7 +127,7 @@ def _make_paper(path: Path, document: Document) -> Paper | None:
         return None
     title = _find_title(path, document, whole)
     body, references = _split_references(whole)
-    kept = [replace(one, title=title) for one in passages if one.text.strip()[:80] in body] or passages[:1]
+    kept = [one for one in passages if one.text.strip()[:80] in body] or passages[:1]
     doi, head = _DOI.search(whole[:6000]), whole[: max(_HEAD_CHARS, len(find_head(whole)))]
     return Paper(
         key=str(path),
@@ -149,13 +147,8 @@ def _find_title(path: Path, document: Document, text: str) -> str:
         words = candidate.split()
         is_file_name = path.name in candidate or candidate.strip() == path.stem
         is_long_enough = len(words) > 1 or (position < 3 and len(candidate) > 3)
-        if (
-            is_long_enough
-            and len(words) <= 25
-            and not _BAD_TITLE.match(candidate)
-            and not is_file_name
-            and "@" not in candidate
-        ):
+        is_bad = is_file_name or len(words) > 25 or "@" in candidate or _BAD_TITLE.match(candidate)
+        if is_long_enough and not is_bad:
             return " ".join(words)
     return path.stem.replace("_", " ").replace("-", " ")
 
@@ -200,9 +193,8 @@ def _merge_bibliography(papers: dict[str, Paper], path: Path, problems: list[str
         title = values.get("title", "")
         if not title:
             continue
-        authors = tuple(
-            filter(None, (_clean(name) for name in " ".join(values.get("author", "").split()).split(" and ")))
-        )
+        names = " ".join(values.get("author", "").split()).split(" and ")
+        authors = tuple(filter(None, map(_clean, names)))
         doi, year = values.get("doi", "").lower(), _first_year(values.get("year", values.get("date", "")))
         key = next((key for key, paper in papers.items() if _is_same(paper, title, doi)), None)
         if key is not None:
