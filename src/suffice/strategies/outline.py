@@ -60,11 +60,8 @@ class OutlineStrategy:
     async def _add_latent_topic(self, run: RunView) -> None:
         """Label the largest group of passages without a label; add it as a topic if it is new. One group a round."""
         outline = run.outline
-        if (
-            not outline.supports_latent_topics
-            or outline.passage_count < _MIN_PASSAGES
-            or len(outline.topics) >= MAX_TOPICS
-        ):
+        is_early, is_full = outline.passage_count < _MIN_PASSAGES, len(outline.topics) >= MAX_TOPICS
+        if not outline.supports_latent_topics or is_early or is_full:
             return
         for group in await asyncio.to_thread(outline.find_latent_groups, run.seed):
             key = frozenset(passage.id for passage in group)

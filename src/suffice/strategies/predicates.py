@@ -47,9 +47,7 @@ async def set_open_questions(run: RunView) -> None:
 
 
 def _build_queries(run: RunView, question: str) -> list[Query]:
-    if _is_task_facet(
-        question, run.task
-    ):  # A part of the task alone is too vague; the best follow-up has the whole task.
+    if _is_task_facet(question, run.task):  # Alone it is too vague; the best follow-up has the whole task.
         return run.propose_follow_ups(1)
     names = find_bridge_names(run, question)
     if not names and not extract_names(question):
