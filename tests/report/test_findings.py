@@ -93,7 +93,7 @@ def test_an_item_that_is_no_sentence_is_shown_with_what_leads_to_it() -> None:
         report = render(
             write_survey(QUESTION, sort_by_aspect(QUESTION, find_findings(QUESTION, files, {}, embed_static)))
         )
-        assert "- Spending on solar power: Dryers at Kolbe Mills in the east: 31,600 euros [1]" in report
+        assert "Spending on solar power: Dryers at Kolbe Mills in the east: 31,600 euros [1]" in report
         assert f"- {shown}: A roof of 900 panels: 12 euros [1]" in report
 
 

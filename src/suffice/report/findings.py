@@ -301,7 +301,7 @@ def sort_by_aspect(question: str, findings: Sequence[Finding]) -> list[Finding]:
 
     So an author's own words name an aspect. The words that findings have in common are often a cut phrase ("three months'").
     """
-    headings = [_list_headings(finding) for finding in findings]
+    headings = [list_headings(finding) for finding in findings]
     stems = [content_stems(" ".join([*own, _read_text(one)])) for own, one in zip(headings, findings, strict=True)]
     paths = [{one.passage.place.path for one in finding.quotations} for finding in findings]
     least = max(_MIN_IN_ASPECT, round(_MIN_SHARE_IN_ASPECT * len(findings)))
@@ -324,7 +324,7 @@ def sort_by_aspect(question: str, findings: Sequence[Finding]) -> list[Finding]:
     return [replace(finding, aspect=aspects.get(i, rest)) for i, finding in enumerate(findings)]
 
 
-def _list_headings(finding: Finding) -> list[str]:
+def list_headings(finding: Finding) -> list[str]:
     """Return the headings above a finding; instead of a file's name and page, the words of the name."""
     if not finding.quotations:
         return []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from suffice.answers import Draft, Finding, FindingList, Part, Quotation, SectionHeading, Verbatim
-from suffice.report.findings import OTHER_ASPECT, list_parts, read_period
+from suffice.report.findings import OTHER_ASPECT, list_headings, list_parts, read_period
 from suffice.text.blocks import split_blocks
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.markdown import escape_markdown
@@ -33,7 +33,7 @@ def write_survey(
     if not kept:
         return Draft((), "quoted", sufficiency="no")
     top = _choose_top(kept)
-    parts: list[Part] = [SectionHeading(FIRST_HEADING), FindingList(tuple(top))]
+    parts: list[Part] = [SectionHeading(FIRST_HEADING), FindingList(tuple(map(_name_source, top)))]
     aspects = sorted(dict.fromkeys(finding.aspect for finding in kept), key=lambda aspect: aspect == OTHER_ASPECT)
     # Each table once, with the first finding of it; records that it shows whole are not listed again.
     tables = {table: finding for finding in reversed(kept) if (table := _make_table(finding, passages))}
@@ -84,6 +84,14 @@ def _choose_top(findings: Sequence[Finding]) -> list[Finding]:
     for finding in findings:
         best.setdefault(_get_path(finding), finding)
     return list(best.values())[:TOP_FINDINGS]
+
+
+def _name_source(finding: Finding) -> Finding:
+    """Return a finding with the title of its document: a sentence of a contract does not say whose it is."""
+    titles = list_headings(finding)
+    if not titles or not isinstance(finding.text, Quotation):
+        return finding
+    return replace(finding, text=replace(finding.text, title=titles[0]))
 
 
 def _render(finding: Finding) -> str:

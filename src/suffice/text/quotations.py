@@ -50,10 +50,11 @@ def render_quotation(quotation: Quotation, citation: str) -> str:
 
 
 def render_in_line(quotation: Quotation) -> str:
-    """Return a short quotation as one line of Markdown, its lead before a colon; a record as its table's name and cells."""
+    """Return a short quotation as one line of Markdown, its title and lead before it; a record as its table's name and cells."""
     if quotation.format != "table":
         *leads, last = (piece.text for piece in _lay_out(quotation))
-        return quote_markdown(to_one_line(": ".join([*(lead.rstrip(":") for lead in leads), last])))
+        title = f"**{escape_line(to_one_line(quotation.title, _MAX_TITLE_CHARS))}:** " if quotation.title else ""
+        return title + quote_markdown(to_one_line(": ".join([*(lead.rstrip(":") for lead in leads), last])))
     cells, file = read_cells(quotation), re.split(r", sheet | > ", quotation.passage.title)[0]
     text = "; ".join(f"{name}: {value}" if name else value for name, value in cells.items())
     return quote_markdown(to_one_line(f"{name_file(file)}: {text}"))
