@@ -26,12 +26,16 @@ class PassageReader(Protocol):
     def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the answer span of each passage, in order."""
 
+    def reread(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
+        """Return the same after a more careful look."""
+
 
 class RememberingReader:
     """Reads the same passage with the same question once; the oldest of many are forgotten."""
 
     def __init__(self, reader: PassageReader) -> None:
         self._read = lru_cache(maxsize=_REMEMBERED)(lambda question, passage: reader.read(question, [passage])[0])
+        self.reread = reader.reread
 
     def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the answer span of each passage, in order."""

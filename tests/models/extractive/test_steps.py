@@ -35,6 +35,8 @@ class Answers:
             for start in found
         ]
 
+    reread = read
+
 
 def follow(task, answers, *notes):
     return [step.question for step in StepReader(task, notes, Answers(answers)).follow()]

@@ -7,7 +7,7 @@ questions that are not measured on.
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -26,6 +26,7 @@ Source = Note | Passage
 """What is read: both have a text and a title."""
 PASSAGE_FEATURES = ("rank", "words", "cosine", "reader")
 _MAX_READ = 12  # Passages for the reader.
+_MAX_REREAD = 4  # Passages that it reads again; so many are shown.
 _LOGIT_MARGIN = 0.001  # A probability is never surer than this.
 
 
@@ -104,10 +105,8 @@ def rank_passages(
     cosines = nearest or [0.0] * len(passages)
     units = [_list_units(passage, words, question.language) for passage in passages]
     rows = [[-math.log(1 + place), words.coverage(held[place]), cosines[place], 0.0] for place in range(len(passages))]
-    answers = read_passages(question, passages, reader, [weigh(row, "unread") for row in rows])
+    answers = read_passages(question, passages, reader, rows)
     model = "passage" if any(answers) else "unread"
-    for row, answer in zip(rows, answers, strict=True):
-        row[-1] = logit(answer.probability if answer is not None else 0.0) if model == "passage" else 0.0
     found = [
         RankedPassage(
             passage, place, held[place], units[place], cosines[place], answers[place], tuple(row), weigh(row, model)
@@ -124,21 +123,36 @@ def weigh(row: Sequence[float], model: str) -> float:
 
 
 def read_passages(
-    question: Question, passages: Sequence[Passage], reader: PassageReader | None, scores: Sequence[float]
+    question: Question, passages: Sequence[Passage], reader: PassageReader | None, rows: Sequence[list[float]]
 ) -> list[AnswerSpan | None]:
-    """Return what the reader finds in the passages with the best scores, as offsets in their text. It reads English.
+    """Return what the reader finds in the passages with the best rows, and put it into them. It reads English.
 
-    One span does not answer two questions, so the parts of a question are read for too, and the likeliest span is taken.
+    Those that lead then are read again with more care, until it has read the first ones so.
     """
     found: list[AnswerSpan | None] = [None] * len(passages)
     if reader is None or question.language != ENGLISH:
         return found
-    chosen = sorted(range(len(passages)), key=lambda i: -scores[i])[:_MAX_READ]
-    texts = [f"{passages[i].title}\n{passages[i].text}" for i in chosen]
-    read = [reader.read(wording, texts) for wording in (question.text, *question.parts)]
-    for i, answers in zip(chosen, zip(*read, strict=True), strict=True):
-        best, shift = max(answers, key=lambda one: one.probability), len(passages[i].title) + 1
-        found[i] = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
+
+    def read(chosen: Sequence[int], look: Callable[[str, Sequence[str]], list[AnswerSpan]]) -> None:
+        """Take the likeliest span of the question and its parts: one span does not answer two questions."""
+        texts = [f"{passages[i].title}\n{passages[i].text}" for i in chosen]
+        answers = [look(wording, texts) for wording in (question.text, *question.parts)]
+        for i, own in zip(chosen, zip(*answers, strict=True), strict=True):
+            best, shift = max(own, key=lambda one: one.probability), len(passages[i].title) + 1
+            found[i] = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
+            rows[i][-1] = logit(best.probability)
+
+    def rank(places: Sequence[int], model: str) -> list[int]:
+        return sorted(places, key=lambda i: -weigh(rows[i], model))
+
+    for row in rows:
+        row[-1] = logit(0.0)
+    chosen = rank(range(len(passages)), "unread")[:_MAX_READ]
+    read(chosen, reader.read)
+    known = set[int]()
+    while new := [i for i in rank(chosen, "passage")[:_MAX_REREAD] if i not in known]:
+        read(new, reader.reread)
+        known.update(new)
     return found
 
 
