@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,9 @@ import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+    from suffice.models.reader import ReaderModel
+    from suffice.models.reading import AnswerSpan
 
 # Child processes run the code of this tree, wherever the installed package comes from.
 _SOURCE = str(Path(__file__).parents[1] / "src")
@@ -39,6 +42,17 @@ def _no_configured_model(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(_MODEL_VARIABLES):
             monkeypatch.delenv(name)
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")  # An unused port, so that no running Ollama is found.
+
+
+@pytest.fixture(autouse=True)
+def _quick_reader(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Leave the large reader to the tests of readers and to those that run commands: it takes a minute or two of all."""
+    if not request.node.path.match("models/test_reader.py"):
+        monkeypatch.setattr("suffice.models.reader.model.ReaderModel.reread", _read_once_more)
+
+
+def _read_once_more(reader: "ReaderModel", question: str, passages: Sequence[str]) -> "list[AnswerSpan]":
+    return reader.read(question, passages)
 
 
 @pytest.fixture

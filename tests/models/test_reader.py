@@ -1,10 +1,13 @@
 """The reader that comes with the package: claims, answers, long passages, and a file that is missing or wrong."""
 
+import hashlib
 import json
+from pathlib import Path
 
 import pytest
 
 from suffice.errors import ModelError
+from suffice.models.embeddings.minilm import verify_model_file
 from suffice.models.reader import ReaderModel, get_reader
 
 TOWER = (
@@ -61,3 +64,24 @@ def test_a_missing_or_changed_file_is_said_in_one_sentence(tmp_path):
     (tmp_path / "provenance.json").write_text(json.dumps({"claims": {"sha256": "0", "temperature": 1.0}}))
     with pytest.raises(ModelError, match="not the expected model"):
         ReaderModel(tmp_path).judge([("a", "b")])
+
+
+def test_the_large_reader_finds_the_answer_too_and_its_pieces_are_verified_together(tmp_path: Path) -> None:
+    [answer, none] = get_reader().reread("Who designed the Meridian bridge?", [TOWER, NOISE])
+    assert answer.probability > 0.5 > none.probability
+    digest = hashlib.sha256(b"two pieces").hexdigest()
+    (tmp_path / "model.onnx.0").write_bytes(b"two ")
+    with pytest.raises(ModelError):
+        verify_model_file(tmp_path / "model.onnx", digest)
+    verify_model_file.cache_clear()
+    (tmp_path / "model.onnx.1").write_bytes(b"pieces")
+    verify_model_file(tmp_path / "model.onnx", digest)
+
+
+def test_a_passage_is_read_once_for_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, asked = ReaderModel(), []
+    run = reader._run
+    monkeypatch.setattr(reader, "_run", lambda job, *rest: asked.append(job) or run(job, *rest))
+    answers = [reader.read("Who designed the Meridian bridge?", [TOWER]) for _ in range(3)]
+    assert asked == ["answers"]
+    assert answers[0] == answers[2]

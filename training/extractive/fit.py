@@ -42,8 +42,7 @@ from suffice.models.extractive.chains import CHAIN_FEATURES, compute_chain_featu
 from suffice.models.extractive.ranking import PASSAGE_FEATURES, RankedPassage, rank_passages
 from suffice.models.extractive.steps import read_steps
 from suffice.models.extractive.sufficiency import SUFFICIENCY_FEATURES, compute_features
-from suffice.models.reader import get_reader
-from suffice.models.reading import RememberingReader
+from suffice.models.reader import ReaderModel, get_reader
 from suffice.options import RunOptions
 from suffice.text.question import read_question
 from suffice.types import Passage, Query
@@ -229,7 +228,7 @@ def list_evidence(found: Found) -> Iterator[Found]:
             yield replace(found, passages=(found.passages[place],), right=(wanted,), origin=origin)
 
 
-def fit_sufficiency(founds: Sequence[Found], reader: RememberingReader | None) -> dict[str, dict[str, float]]:
+def fit_sufficiency(founds: Sequence[Found], reader: ReaderModel | None) -> dict[str, dict[str, float]]:
     """Fit ``answered`` and ``shown``; print what thresholds would do on the parts kept aside, and return the weights."""
     columns = [number for number, key in enumerate(SUFFICIENCY_FEATURES) if reader is not None or key not in READ_ALONE]
     rows, labels = [], []
@@ -265,7 +264,7 @@ def fit_sufficiency(founds: Sequence[Found], reader: RememberingReader | None) -
 
 def fit(founds: Sequence[Found]) -> dict[str, dict[str, float]]:
     """Return the weights of all models but the thresholds."""
-    reader = RememberingReader(get_reader())
+    reader = get_reader()
     docs = [found for found in founds if found.origin in ("docs", "absent", "foreign")]
     ranked = {
         is_read: [(one, rank_passages(read_question(one.question), one.passages, embed, reader if is_read else None))

@@ -91,10 +91,11 @@ def read_claims(folder: Path, rows: list[dict]) -> tuple[numpy.ndarray, numpy.nd
     return numpy.log(judged + 1e-9), numpy.array([LABELS[row["label"]] for row in rows])
 
 
-def read_answers(folder: Path, pairs: list[tuple[str, str, bool]]) -> tuple[numpy.ndarray, numpy.ndarray]:
+def read_answers(folder: Path, job: str, pairs: list[tuple[str, str, bool]]) -> tuple[numpy.ndarray, numpy.ndarray]:
     """Return the log-odds that a passage answers a question, and whether it does."""
     reader = ReaderModel(folder)
-    found = numpy.array([reader.read(question, [passage])[0].probability for question, passage, _ in pairs])
+    read = reader.read if job == "answers" else reader.reread
+    found = numpy.array([read(question, [passage])[0].probability for question, passage, _ in pairs])
     return numpy.log(found + 1e-9) - numpy.log(1 - found + 1e-9), numpy.array([int(true) for *_, true in pairs])
 
 
@@ -125,7 +126,7 @@ def main() -> None:
         ]
         rows += [(row["question"], other, False) for row in questions for other in row["others"][:1]]
         rows = rows[:: max(1, len(rows) // given.rows)]
-        loss, (logits, labels) = answer_loss, read_answers(given.out, rows)
+        loss, (logits, labels) = answer_loss, read_answers(given.out, given.job, rows)
     temperature = fit_temperature(loss, logits, labels)
     path = given.weights / "summary.json"
     summary = json.loads(path.read_text()) if path.exists() else {}

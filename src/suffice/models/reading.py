@@ -5,10 +5,7 @@ The extractive model works without one. With one, its excerpts, short answer and
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol
-
-_REMEMBERED = 2_000  # Pairs of question and passage, a few megabytes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +25,3 @@ class PassageReader(Protocol):
 
     def reread(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the same after a more careful look."""
-
-
-class RememberingReader:
-    """Reads the same passage with the same question once; the oldest of many are forgotten."""
-
-    def __init__(self, reader: PassageReader) -> None:
-        self._read = lru_cache(maxsize=_REMEMBERED)(lambda question, passage: reader.read(question, [passage])[0])
-        self.reread = reader.reread
-
-    def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
-        """Return the answer span of each passage, in order."""
-        return [self._read(question, passage) for passage in passages]

@@ -170,17 +170,16 @@ def _put_newest_first(question: str, quotations: tuple[Quotation, ...]) -> tuple
 
     Versions are files that have a date each and the same title up to its first digit.
     """
-    versions: dict[str, list[int]] = {}
-    for place, one in enumerate(quotations if not any(map(str.isdigit, question)) else ()):
-        if find_passage_date(one.passage):
+    ordered, versions = list(quotations), dict[str, list[int]]()
+    for place, one in enumerate(quotations):
+        if find_passage_date(one.passage) and not any(map(str.isdigit, question)):
             name = "".join(takewhile(lambda character: not character.isdigit(), one.passage.title))
             versions.setdefault(name, []).append(place)
-    ordered = list(quotations)
     for places in versions.values():
         own = sorted((quotations[place] for place in places), key=lambda one: find_passage_date(one.passage))
         if len({one.passage.place.path for one in own}) == len(own):
-            for place, one in zip(places, reversed(own), strict=True):
-                ordered[place] = one
+            for place in places:
+                ordered[place] = own.pop()
     return tuple(ordered)
 
 

@@ -50,7 +50,7 @@ def render_quotation(quotation: Quotation, citation: str) -> str:
 
 
 def render_in_line(quotation: Quotation) -> str:
-    """Return a short quotation as one line of Markdown, its title and lead before it; a record as its table's name and cells."""
+    """Return a short quotation as one line of Markdown, its title and lead first; a record as its table's name and cells."""
     if quotation.format != "table":
         *leads, last = (piece.text for piece in _lay_out(quotation))
         title = f"**{escape_line(to_one_line(quotation.title, _MAX_TITLE_CHARS))}:** " if quotation.title else ""

@@ -95,6 +95,26 @@ def test_a_question_of_two_parts_is_read_part_by_part() -> None:
     ]
 
 
+def test_what_leads_is_read_again_and_the_careful_look_decides() -> None:
+    class CarefulReader(FixedReader):
+        """Takes the wrong passage at first sight."""
+
+        again = 0
+
+        def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
+            return [AnswerSpan(0.8 if "Page 0" in passage else 0.3, 0, 1) for passage in passages]
+
+        def reread(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
+            self.again += len(passages)
+            return [AnswerSpan(0.9 if self.words in passage else 0.3, 0, 1) for passage in passages]
+
+    others = [passage(f"Page {number} is about a dance of the moor.", number=number) for number in range(9)]
+    reader = CarefulReader("John Fowler", 0.9)
+    answer = ask("Who designed the Forth Bridge?", *others, BRIDGE, reader=reader)
+    assert answer.quotations[0].passage == BRIDGE
+    assert reader.again < len(others) + 1, "what stays behind is not read again"
+
+
 def test_without_evidence_there_is_no_answer_and_the_closest_passages_are_named() -> None:
     for question in ("Who painted Guernica?", "What is the melting point of tungsten?", "How do whales sleep?"):
         answer = ask(question, DANCE, BRIDGE)

@@ -6,7 +6,7 @@ from suffice import research
 from suffice.models.extractive.planning import reflect
 from suffice.models.extractive.steps import StepReader, read_steps
 from suffice.models.reader import get_reader
-from suffice.models.reading import AnswerSpan, RememberingReader
+from suffice.models.reading import AnswerSpan
 from suffice.prompts.planning import Reflect
 from suffice.text.question import read_question
 from suffice.types import Note
@@ -111,14 +111,6 @@ def test_the_next_query_is_the_question_after_the_step():
 def test_what_was_not_found_is_searched_for_by_its_description():
     queries = [new.query for new in reflect(Reflect(TASK, (OTHER,), (TASK,), (), (), 3), Answers({})).new_queries]
     assert queries[0] == "What is the town where Odile Brandt was born?"
-
-
-def test_a_passage_is_read_once_for_a_question():
-    counting = Answers({})
-    reader = RememberingReader(counting)
-    for _ in range(3):
-        reader.read("Who?", ["one", "two"])
-    assert counting.asked == [("Who?", "one"), ("Who?", "two")]
 
 
 def test_the_reader_of_the_package_takes_the_steps():

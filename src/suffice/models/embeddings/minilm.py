@@ -91,21 +91,17 @@ def load_tokenizer(max_tokens: int | None) -> Any:
 @cache
 def verify_model_file(path: Path, sha256: str) -> None:
     """Raise ``ModelError`` unless the file has this hash: cached vectors and thresholds depend on the exact model."""
-    digest = hashlib.sha256()
     try:
-        for piece in _list_pieces(path):
-            digest.update(piece.read_bytes())
+        digest = hashlib.sha256(_read_model(path)).hexdigest()
     except OSError as error:
         raise ModelError(f"A model is missing ({error}); install suffice again") from error
-    if digest.hexdigest() != sha256:
-        raise ModelError(
-            f"{path} is not the expected model (SHA-256 {digest.hexdigest()[:12]}…); install suffice again"
-        )
+    if digest != sha256:
+        raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install suffice again")
 
 
-def _list_pieces(path: Path) -> list[Path]:
-    """Return the file, or the pieces ``NAME.0``, ``NAME.1`` … of a large one: many hosts take no file over 100 MB."""
-    return sorted(path.parent.glob(f"{path.name}.[0-9]")) or [path]
+def _read_model(path: Path) -> bytes:
+    """Return a model, also one in pieces ``NAME.0``, ``NAME.1`` …: many hosts take no file over 100 MB."""
+    return b"".join(piece.read_bytes() for piece in sorted(path.parent.glob(f"{path.name}.[0-9]")) or [path])
 
 
 @load_once
@@ -124,6 +120,4 @@ def open_session(path: Path, sha256: str) -> Any:
     # Both keep memory for every shape of input that was seen, and texts have many lengths. They saved no time.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
-    pieces = _list_pieces(path)
-    model = b"".join(piece.read_bytes() for piece in pieces) if len(pieces) > 1 else str(path)
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(_read_model(path), options, providers=["CPUExecutionProvider"])

@@ -18,7 +18,6 @@ from suffice.models.extractive.judging import judge_progress, rate_novelty
 from suffice.models.extractive.outline import draft_outline, echo_topic, label_cluster
 from suffice.models.extractive.planning import plan_queries, propose_hypotheses, propose_query, reflect
 from suffice.models.reader import find_reader
-from suffice.models.reading import RememberingReader
 from suffice.prompts.agents import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
 from suffice.prompts.base import Prompt
 from suffice.prompts.belief import Compress, Curate, Extract
@@ -65,11 +64,11 @@ class ExtractiveModel:
 
     def __init__(self, embed: Embed | None = None) -> None:
         self._embed = embed
-        self._reader: RememberingReader | None = None
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         if isinstance(prompt, Reflect):
-            answer: Any = await asyncio.to_thread(reflect, prompt, self._find_reader())
+            reader = find_reader() if self._embed is not None else None
+            answer: Any = await asyncio.to_thread(reflect, prompt, reader)
         elif type(prompt) in _HANDLERS:
             answer = _HANDLERS[type(prompt)](prompt)
         else:
@@ -77,9 +76,3 @@ class ExtractiveModel:
                 f"The extractive model cannot answer {prompt.role!r}; choose a language model with --model"
             )
         return Reply(answer, Usage(calls=1, usd=0.0))
-
-    def _find_reader(self) -> RememberingReader | None:
-        """Return the reader, which rounds and drafts share; ``None`` without embeddings or its files."""
-        if self._reader is None and self._embed is not None and (found := find_reader()) is not None:
-            self._reader = RememberingReader(found)
-        return self._reader

@@ -8,9 +8,10 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from operator import attrgetter
 
 from suffice.models.embeddings.stretches import compare_stretches
 from suffice.models.reading import AnswerSpan, PassageReader
@@ -127,7 +128,8 @@ def read_passages(
 ) -> list[AnswerSpan | None]:
     """Return what the reader finds in the passages with the best rows, and put it into them. It reads English.
 
-    Those that lead then are read again with more care, until it has read the first ones so.
+    Those that lead then are read again with more care, until it has read the first ones so. The careful look ranks, the mean
+    of both says how likely the passage answers, and the surer one where.
     """
     found: list[AnswerSpan | None] = [None] * len(passages)
     if reader is None or question.language != ENGLISH:
@@ -138,9 +140,12 @@ def read_passages(
         texts = [f"{passages[i].title}\n{passages[i].text}" for i in chosen]
         answers = [look(wording, texts) for wording in (question.text, *question.parts)]
         for i, own in zip(chosen, zip(*answers, strict=True), strict=True):
-            best, shift = max(own, key=lambda one: one.probability), len(passages[i].title) + 1
-            found[i] = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
-            rows[i][-1] = logit(best.probability)
+            best, shift = max(own, key=attrgetter("probability")), len(passages[i].title) + 1
+            new = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
+            looks = [one for one in (found[i], new) if one is not None]
+            rows[i][-1] = logit(new.probability)
+            mean = sum(logit(one.probability) for one in looks) / len(looks)
+            found[i] = replace(max(looks, key=attrgetter("probability")), probability=1 / (1 + math.exp(-mean)))
 
     def rank(places: Sequence[int], model: str) -> list[int]:
         return sorted(places, key=lambda i: -weigh(rows[i], model))

@@ -10,7 +10,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ _MAX_FIRST_TOKENS = 160
 _MAX_TOKENS = 512
 _WINDOW_OVERLAP = 96
 _MAX_ANSWER_TOKENS = 24
+_REMEMBERED = 2_000  # Pairs of question and passage, a few megabytes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class ReaderModel:
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._folder = folder
         self._run_lock = threading.Lock()
+        # Rounds and drafts ask the same of the same passage.
+        self._read_once = lru_cache(maxsize=_REMEMBERED)(self._read)
 
     @property
     def digest(self) -> str:
@@ -79,22 +82,22 @@ class ReaderModel:
 
     def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the answer span of each passage, in order, with the probability that the passage answers at all."""
-        return self._read("answers", question, passages)
+        return [self._read_once("answers", question, passage) for passage in passages]
 
     def reread(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the same by the large model: surer, in four times the time."""
-        return self._read("answers-large", question, passages)
+        return [self._read_once("answers-large", question, passage) for passage in passages]
 
-    def _read(self, job: str, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
+    def _read(self, job: str, question: str, passage: str) -> AnswerSpan:
         temperature = _read_provenance(self._folder, job)["temperature"]
-        best = [AnswerSpan(0.0, 0, 0)] * len(passages)
-        for window in self._windows([(question, passage) for passage in passages]):
+        best = AnswerSpan(0.0, 0, 0)
+        for window in self._windows([(question, passage)]):
             answerable, ends = self._run(job, window, "answerable", "ends")
             probability = float(1 / (1 + np.exp(-answerable[0] / temperature)))
-            if window.offsets and probability > best[window.pair].probability:
+            if window.offsets and probability > best.probability:
                 scores = ends[0, window.passage_start : window.passage_start + len(window.offsets)]
                 first, last = _best_span(scores)
-                best[window.pair] = AnswerSpan(probability, window.offsets[first][0], window.offsets[last][1])
+                best = AnswerSpan(probability, window.offsets[first][0], window.offsets[last][1])
         return best
 
     def _windows(self, pairs: Sequence[tuple[str, str]]) -> Iterator[_Window]:
