@@ -91,17 +91,19 @@ def load_tokenizer(max_tokens: int | None) -> Any:
 @cache
 def verify_model_file(path: Path, sha256: str) -> None:
     """Raise ``ModelError`` unless the file has this hash: cached vectors and thresholds depend on the exact model."""
+    hashed = hashlib.sha256()
     try:
-        digest = hashlib.sha256(_read_model(path)).hexdigest()
+        for piece in _list_pieces(path):
+            hashed.update(piece.read_bytes())
     except OSError as error:
         raise ModelError(f"A model is missing ({error}); install suffice again") from error
-    if digest != sha256:
+    if (digest := hashed.hexdigest()) != sha256:
         raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install suffice again")
 
 
-def _read_model(path: Path) -> bytes:
-    """Return a model, also one in pieces ``NAME.0``, ``NAME.1`` …: many hosts take no file over 100 MB."""
-    return b"".join(piece.read_bytes() for piece in sorted(path.parent.glob(f"{path.name}.[0-9]")) or [path])
+def _list_pieces(path: Path) -> list[Path]:
+    """Return a model's file, or its pieces ``NAME.0``, ``NAME.1`` …: many hosts take no file over 100 MB."""
+    return sorted(path.parent.glob(f"{path.name}.[0-9]")) or [path]
 
 
 @load_once
@@ -120,4 +122,7 @@ def open_session(path: Path, sha256: str) -> Any:
     # Both keep memory for every shape of input that was seen, and texts have many lengths. They saved no time.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
-    return onnxruntime.InferenceSession(_read_model(path), options, providers=["CPUExecutionProvider"])
+    pieces = _list_pieces(path)
+    # From its path a model takes half of the memory while it loads.
+    model = str(path) if pieces == [path] else b"".join(piece.read_bytes() for piece in pieces)
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
