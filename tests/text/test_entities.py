@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from suffice.text.entities import content_stems, extract_entities, extract_facets, stem_words
 from suffice.text.languages import get_analyzer
-from suffice.text.spelling import unify_spelling
 from suffice.text.tokens import segment_unspaced
 
 
@@ -83,7 +82,7 @@ def test_words_are_compared_by_stem() -> None:
 
 @given(st.text(st.characters(max_codepoint=127)) | st.text("aesdingou' _-.", max_size=40))
 def test_stems_word_by_word_are_those_of_the_analyzer(text):
-    assert stem_words(text) == tuple(get_analyzer().analyze(unify_spelling(segment_unspaced(text))))
+    assert stem_words(text) == tuple(get_analyzer().analyze(segment_unspaced(text)))
 
 
 def test_a_hash_is_no_word_either_way():

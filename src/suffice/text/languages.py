@@ -12,7 +12,6 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from suffice.text.spelling import unify_spelling
 from suffice.text.tokens import STOP_WORDS, count_unspaced, tokenize
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def is_stop_word(word: str, language: str) -> bool:
 
 @cache
 def get_analyzer(language: str = ENGLISH) -> "TextAnalyzer":
-    """Return the analyzer that folds and stems words of a language; the index uses the same one, on unified spellings."""
+    """Return the analyzer that folds and stems words of a language; the index uses the same one."""
     from tantivy import Filter
 
     # English is folded first, as "café" is no English word; other stems depend on their accents.
@@ -97,8 +96,8 @@ def get_analyzer(language: str = ENGLISH) -> "TextAnalyzer":
 
 
 def stem_text(text: str, language: str = ENGLISH) -> list[str]:
-    """Return the stems of all words of a text in order; British and American spellings of a word have one stem."""
-    return get_analyzer(language).analyze(unify_spelling(text) if language == ENGLISH else text)
+    """Return the stems of all words of a text in order."""
+    return get_analyzer(language).analyze(text)
 
 
 @lru_cache(maxsize=_VOTE_CACHE_SIZE)

@@ -64,16 +64,6 @@ def test_a_word_is_found_in_another_form_in_its_language(query: str, expected: s
     assert index.count_languages() == {"english": 1, "french": 1, "german": 1, "spanish": 1}
 
 
-def test_british_and_american_spellings_find_each_other() -> None:
-    british, american = (
-        "The licence names the colour centre of the harbour.",
-        "See LICENSE: pick a color for each center.",
-    )
-    index = filled(BM25Index(None), a=[chunk(british)], b=[chunk(american)], c=[chunk("Nothing of the kind is here.")])
-    for query in ("license", "licence", "colours", "centered color", "centre"):
-        assert set(find(index, query)) == {british, american}
-
-
 def test_chinese_and_japanese_are_found_by_their_characters() -> None:
     index = filled(
         BM25Index(None), a=[chunk("東京都の人口は約千四百万人です。")], b=[chunk("数据库保存在用户的文件夹中。")]

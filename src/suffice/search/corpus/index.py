@@ -34,7 +34,6 @@ from suffice.text.languages import (
     stem_text,
 )
 from suffice.text.plain import replace_surrogates
-from suffice.text.spelling import unify_spelling
 from suffice.text.tokens import expand_identifiers, expand_numbers, segment_unspaced, tokenize
 
 # More threads only make smaller segments; 64 MB for each hold about 50,000 passages before a segment is written.
@@ -212,9 +211,7 @@ class IndexWriter:
                 if number % 1000 == 0:
                     check_cancelled()
                 document = tantivy.Document()
-                field = name_field(entry.language)
-                words = _normalize(f"{entry.title} {entry.text}")
-                document.add_text(field, unify_spelling(words) if field == name_field(ENGLISH) else words)
+                document.add_text(name_field(entry.language), _normalize(f"{entry.title} {entry.text}"))
                 document.add_text("language", entry.language)
                 document.add_text("file", entry.file)
                 if entry.id is not None:
