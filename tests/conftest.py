@@ -58,9 +58,13 @@ def _read_once_more(reader: "ReaderModel", question: str, passages: Sequence[str
 @pytest.fixture
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retry without waiting, as often as usual."""
-    from suffice.models.retry import Attempts
+    from suffice.models.retry import get_retry_delay
 
-    monkeypatch.setattr(Attempts, "_get_wait", lambda attempts, state: 0.0)
+    monkeypatch.setattr(
+        "suffice.models.llm.client.get_retry_delay",
+        lambda *failure: None if get_retry_delay(*failure) is None else 0.0,
+    )
+    monkeypatch.setattr("suffice.models.embeddings.remote.sleep", lambda seconds: None)
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ def loaded_by_help() -> set[str]:
 @pytest.mark.parametrize(
     "heavy",
     """numpy tantivy onnxruntime tokenizers typer click rich msgspec pydantic asyncio markdown_it nh3 sqlite3 httpx2 ddgs
-    aiolimiter pydantic_ai openai anthropic google.genai genai_prices tenacity""".split(),
+    aiolimiter pydantic_ai openai anthropic google.genai genai_prices""".split(),
 )
 def test_import_is_light(loaded_by_import: set[str], heavy: str) -> None:
     assert heavy not in loaded_by_import
@@ -39,7 +39,7 @@ def test_import_is_light(loaded_by_import: set[str], heavy: str) -> None:
 @pytest.mark.parametrize(
     "heavy",
     """numpy tantivy onnxruntime tokenizers msgspec pypdfium2 charset_normalizer markdown_it nh3 sqlite3 httpx2 ddgs
-    aiolimiter pydantic_ai openai anthropic google.genai genai_prices tenacity asyncio""".split(),
+    aiolimiter pydantic_ai openai anthropic google.genai genai_prices asyncio""".split(),
 )
 def test_help_is_light(loaded_by_help: set[str], heavy: str) -> None:
     assert "typer" in loaded_by_help

@@ -5,12 +5,9 @@ min(2ⁿ + U(0, 1), 10) seconds after attempt n, counted from 0 (value of the so
 asks for more than a minute has failed for now.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from random import random
-
-from tenacity import AsyncRetrying, AttemptManager, RetryCallState, Retrying
 
 from suffice.errors import ModelError
 
@@ -28,12 +25,13 @@ class CallError(ModelError):
         self.retry_after = retry_after
 
 
-def get_retry_delay(error: CallError) -> float | None:
-    """Return how many seconds to wait after the attempt ``error.attempt``; ``None`` when not to try again."""
-    if not error.retryable or error.attempt >= MAX_ATTEMPTS:
+def get_retry_delay(error: CallError, attempt: int) -> float | None:
+    """Return how many seconds to wait after this attempt, counted from 1, which failed; ``None`` when not to try again."""
+    error.attempt = attempt
+    if not error.retryable or attempt >= MAX_ATTEMPTS:
         return None
     if error.retry_after is None:
-        return min(2.0 ** (error.attempt - 1) + random(), MAX_BACKOFF)
+        return min(2.0 ** (attempt - 1) + random(), MAX_BACKOFF)
     return error.retry_after if error.retry_after <= MAX_RETRY_AFTER else None
 
 
@@ -50,35 +48,3 @@ def parse_retry_after(value: str | None) -> float | None:
             return None
         seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
     return max(0.0, round(seconds, 1)) if seconds == seconds else None
-
-
-class Attempts:
-    """The attempts of one call, to loop over with ``for`` or ``async for``; each is a context manager around one call.
-
-    ``on_failure`` receives every failed attempt and the seconds until the next one, ``None`` when there is none. The error of
-    the last attempt is raised.
-    """
-
-    def __init__(self, on_failure: Callable[[CallError, float | None], None]) -> None:
-        self._on_failure = on_failure
-        self._delay = 0.0
-
-    def __iter__(self) -> Iterator[AttemptManager]:
-        return iter(Retrying(retry=self._decide, wait=self._get_wait, reraise=True))
-
-    def __aiter__(self) -> AsyncIterator[AttemptManager]:
-        return aiter(AsyncRetrying(retry=self._decide, wait=self._get_wait, reraise=True))
-
-    def _decide(self, state: RetryCallState) -> bool:
-        """Return whether to try again, and note the wait."""
-        error = None if state.outcome is None else state.outcome.exception()
-        if not isinstance(error, CallError):
-            return False
-        error.attempt = state.attempt_number
-        delay = get_retry_delay(error)
-        self._on_failure(error, delay)
-        self._delay = 0.0 if delay is None else delay
-        return delay is not None
-
-    def _get_wait(self, state: RetryCallState) -> float:
-        return self._delay

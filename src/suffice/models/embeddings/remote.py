@@ -6,6 +6,8 @@ module does not choose a server and stores nothing on disk.
 
 import threading
 from collections.abc import Callable, Sequence
+from itertools import count
+from time import sleep
 from typing import Any
 
 import httpx2
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import ModelError
 from suffice.models.embeddings.base import normalize_rows
-from suffice.models.retry import RETRYABLE_STATUSES, Attempts, CallError, parse_retry_after
+from suffice.models.retry import RETRYABLE_STATUSES, CallError, get_retry_delay, parse_retry_after
 
 _BATCH_SIZE = 64
 # Value of the source system, see docs/sources.md. Passages are far shorter; text pasted into a task may not be.
@@ -64,19 +66,18 @@ class RemoteEmbedder:
         return np.concatenate(vectors) if vectors else np.zeros((0, self.dimension), np.float32)
 
     def _embed_batch(self, texts: list[str]) -> NDArray[np.float32]:
-        try:
-            for attempt in Attempts(self._report_retry):
-                with attempt:
-                    response = self._send({"model": self._model, "input": texts, "encoding_format": "float"})
-                    return self._parse_vectors(response, texts)
-        except CallError as error:
-            tried = "after 1 attempt" if error.attempt == 1 else f"after {error.attempt} attempts"
-            raise ModelError(f"{error}, {tried}; {_SETTINGS_HINT}", retryable=True) from error
+        for attempt in count(1):
+            try:
+                response = self._send({"model": self._model, "input": texts, "encoding_format": "float"})
+                return self._parse_vectors(response, texts)
+            except CallError as error:
+                delay = get_retry_delay(error, attempt)
+                if delay is None:
+                    tried = "after 1 attempt" if attempt == 1 else f"after {attempt} attempts"
+                    raise ModelError(f"{error}, {tried}; {_SETTINGS_HINT}", retryable=True) from error
+                self._notify(f"{error}; trying again in {delay:.0f} s.")
+            sleep(delay)
         raise AssertionError("the last attempt returns or raises")
-
-    def _report_retry(self, error: CallError, delay: float | None) -> None:
-        if delay is not None:
-            self._notify(f"{error}; trying again in {delay:.0f} s.")
 
     def _send(self, body: dict[str, Any]) -> bytes:
         try:

@@ -8,11 +8,12 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from suffice.models.llm.endpoint import DEFAULT_URLS, Endpoint
-from suffice.models.retry import MAX_RETRY_AFTER, Attempts, CallError
+from suffice.models.retry import MAX_RETRY_AFTER, CallError, get_retry_delay
 from suffice.settings import KEY_VARIABLES
 from suffice.text.plain import to_one_line
 
@@ -115,24 +116,22 @@ class ProviderConnection:
         if self._outage is not None and time.monotonic() < self._outage_ends:
             raise ProviderError(str(self._outage), retryable=True, is_outage=True)
         client = await self.get_client()
-
-        def report(error: CallError, delay: float | None) -> None:
-            assert isinstance(error, ProviderError)
-            if error.is_outage and delay is None:
-                self._outage, self._outage_ends = error, time.monotonic() + OUTAGE_SECONDS
-            on_failure(error, delay is not None)
-
-        async for attempt in Attempts(report):
-            with attempt:
-                try:
-                    async with _get_semaphore(self.endpoint):
-                        completion = await self._await_request(
-                            _send_request(client, messages, settings, parameters, listener), on_failure
-                        )
-                        self._has_answered, self._outage = True, None
-                        return completion
-                except Exception as error:  # The only place where a provider's exceptions become ours.
-                    raise self._translate_error(error) from error
+        for attempt in count(1):
+            try:
+                async with _get_semaphore(self.endpoint):
+                    request = _send_request(client, messages, settings, parameters, listener)
+                    completion = await self._await_request(request, on_failure)
+                    self._has_answered, self._outage = True, None
+                    return completion
+            except Exception as cause:  # The only place where a provider's exceptions become ours.
+                error = self._translate_error(cause)
+                delay = get_retry_delay(error, attempt)
+                if error.is_outage and delay is None:
+                    self._outage, self._outage_ends = error, time.monotonic() + OUTAGE_SECONDS
+                on_failure(error, delay is not None)
+                if delay is None:
+                    raise error from cause
+            await asyncio.sleep(delay)
         raise AssertionError("the last attempt returns or raises")
 
     async def _await_request(self, request: Awaitable[Completion], on_failure: FailureCallback) -> Completion:
