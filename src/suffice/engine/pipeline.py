@@ -40,15 +40,14 @@ from suffice.report.draft import quote_evidence, render_with_lists, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import RankedScope, Reader, ScopeSearch, Search
-from suffice.search.distinct import DistinctTextSearch
 from suffice.search.resilience import make_resilient
-from suffice.search.screened import InjectionFilter
+from suffice.search.screened import InjectionFilter, identify_text
 from suffice.skills.activate import ActiveSkills
 from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
 from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.storage.findings import StoredFinding
-from suffice.types import Bounds, Breadth, Embed, Failure, Image, Notice, Passage, PriorRun, Report, Verdict
+from suffice.types import Bounds, Breadth, Embed, Failure, Image, Notice, Passage, PriorRun, Query, Report, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
 # went into that question when a language model answered it, and nothing was done with the answer.
@@ -269,7 +268,11 @@ class _Stages:
 
     def screen(self, search: Search) -> Search:
         """Return a search whose results are distinct and free of text that addresses a model."""
-        return InjectionFilter(DistinctTextSearch(search), self.run.event_queue.add)
+
+        async def find_distinct(query: Query, k: int) -> list[Passage]:
+            return [identify_text(passage) for passage in await search(query, k)]
+
+        return InjectionFilter(find_distinct, self.run.event_queue.add)
 
     async def choose_tier(self) -> str:
         """Return the tier that the user named; with ``auto`` the plan chooses it."""

@@ -15,9 +15,8 @@ from collections.abc import Sequence
 
 import numpy
 
-from suffice.measure.coverage import CoverageTracker
+from suffice.measure.coverage import CoverageTracker, bow_vectors
 from suffice.meters.base import TOPIC_PREFIX, Meter, MeterContext, Moment, RoundView
-from suffice.text.bow_vectors import bow_vectors
 from suffice.text.entities import extract_facets
 from suffice.text.sentences import split_sentences
 from suffice.types import Note, Readings

@@ -1,5 +1,7 @@
-"""Remove prompt injections from search results and from pages, and report each removal as an event."""
+"""Remove prompt injections from search results and from pages, report each removal as an event, and tell apart the texts of one
+page."""
 
+import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -7,7 +9,10 @@ from suffice.events import Event, InjectionsStripped, PageRead
 from suffice.screening.filter import remove_injected_lines
 from suffice.search.base import Reader, Search
 from suffice.search.resilience import FailureListener, make_resilient
+from suffice.search.urls import canonicalize_url
 from suffice.types import Failure, Note, Passage, Query, Round
+
+_DIGEST_CHARS = 12
 
 
 class InjectionFilter:
@@ -41,6 +46,19 @@ def strip_injections(passage: Passage, emit: Callable[[InjectionsStripped], None
         return passage
     emit(InjectionsStripped(passage.id, passage.location, (*removed, *removed_from_title)))
     return replace(passage, text=text, title=title.strip() or passage.location)
+
+
+def identify_text(passage: Passage) -> Passage:
+    """Return a result of the web with an id of its own, by its text; spaces and the dots around a cut snippet do not count.
+
+    A service names a result by its URL, but the snippet depends on the query. With the URL as its id, a new snippet of a known
+    page would look like one that was seen before.
+    """
+    if passage.url is None or passage.id != canonicalize_url(passage.url):
+        return passage
+    text = " ".join(passage.text.split()).strip(" .…")
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGEST_CHARS]
+    return replace(passage, id=f"{passage.id}#text={digest}")
 
 
 def describe_removal(event: InjectionsStripped) -> str:

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy
 
 from suffice.measure.clusters import cluster_rows
-from suffice.measure.coverage import CoverageTracker
-from suffice.text.bow_vectors import bow_vectors
+from suffice.measure.coverage import CoverageTracker, bow_vectors
 from suffice.text.tokens import tokenize
 from suffice.types import Embed, Hits, Note, Passage
 

@@ -105,7 +105,8 @@ def _group_code_lines(text: str, start: int, end: int) -> list[TextBlock]:
 
 def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False) -> list[TextBlock]:
     lines = _lines(text, start, end)
-    base = _common_indent(text, lines[1:] if in_docstring else lines)
+    contents = (text[slice(*line)] for line in lines[in_docstring:])
+    base = min((len(content) - len(content.lstrip()) for content in contents if content.strip()), default=0)
     blocks: list[TextBlock] = []
     i = 0
     while i < len(lines):
@@ -140,11 +141,6 @@ def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False)
             i, found = _take_paragraph(text, lines, i, in_docstring)
             blocks += found
     return blocks
-
-
-def _common_indent(text: str, lines: list[Offsets]) -> int:
-    widths = [len(content) - len(content.lstrip()) for line in lines if (content := text[slice(*line)]).strip()]
-    return min(widths, default=0)
 
 
 def _is_row(content: str) -> bool:

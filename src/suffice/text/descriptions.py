@@ -84,7 +84,10 @@ def find_descriptions(text: str) -> list[Description]:
             position = match.start() + 1
             if _ASKS_FOR.match(text[: match.start()]):
                 continue
-            end = _find_clause_end(text, match.end(), stop) if is_open else min(match.end(), stop)
+            end = min(match.end(), stop)
+            if is_open:  # A clause ends at the latest at a comma after its first words, or with the question.
+                comma = text.find(", ", match.end(), stop)
+                end = comma if comma > match.end() and content_stems(text[match.end() : comma]) else stop
             _add(found, text, match, end, is_open=is_open and end == stop)
     for match in _OWNED_PATTERN.finditer(text):
         if match.end() < stop or not _ASKS_FOR.match(text[: match.start()]):
@@ -100,9 +103,3 @@ def _add(found: dict[int, Description], text: str, match: re.Match[str], end: in
     asked = f"{'Who' if _PERSON.match(nouns[-1]) else 'What'} is {words}?"
     is_subject = bool(_BEFORE_SUBJECT.search(text, 0, start)) and not _ASKS_HOW.match(text[:start])
     found[start] = Description(start, end, is_open, is_subject, asked)
-
-
-def _find_clause_end(text: str, start: int, stop: int) -> int:
-    """Return where a clause ends at the latest: at a comma after its first words, or with the question."""
-    comma = text.find(", ", start, stop)
-    return comma if comma > start and content_stems(text[start:comma]) else stop

@@ -26,7 +26,10 @@ def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] =
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
         return f"{fence}\n{text}\n{fence}"
     if format == "table" and text.lstrip().startswith("|"):
-        return "\n".join(_render_row(row) for row in text.split("\n"))
+        cells = (
+            [_quote_part(cell) if cell.strip(" :-") else cell for cell in row.split("|")] for row in text.split("\n")
+        )
+        return "\n".join(map("|".join, cells))  # A footnote mark in a cell cites nothing of ours.
     if format == "table":
         return "\n".join(f"- {drop_needless_escapes(quote_markdown(row))}" for row in text.split("\n") if row.strip())
     if format == "list":
@@ -41,11 +44,6 @@ def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] =
             position = end
     rendered.append(quote_markdown(text[position:], is_start=position == 0))
     return drop_needless_escapes("".join(rendered))
-
-
-def _render_row(row: str) -> str:
-    """Return a row of a Markdown table with its text escaped: a footnote mark in a cell cites nothing of ours."""
-    return "|".join(_quote_part(cell) if cell.strip(" :-") else cell for cell in row.split("|"))
 
 
 def _render_list(text: str) -> str:

@@ -93,7 +93,10 @@ def _to_prose(blocks: Iterable[Block]) -> Prose:
     prose = Prose([])
     for block in blocks:
         source = (block.number, block.number)
-        lines = [part for line in block.text.split("\n") for part in _split_line(line)]
+        lines = []
+        for line in block.text.split("\n"):  # Each in parts that fit into a chunk, with its indent.
+            indent = line[: len(line) - len(line.lstrip())]
+            lines += [indent + part for part in split_text(line)] or [""]
         if not block.text.strip():
             continue
         if block.level is not None:
@@ -103,9 +106,3 @@ def _to_prose(blocks: Iterable[Block]) -> Prose:
         else:
             prose.append(lines, "item" if block.is_item else "paragraph", source)
     return prose
-
-
-def _split_line(line: str) -> list[str]:
-    """Return a line in parts that fit into a chunk, each with its indent."""
-    indent = line[: len(line) - len(line.lstrip())]
-    return [indent + part for part in split_text(line)] or [""]

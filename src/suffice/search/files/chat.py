@@ -88,7 +88,8 @@ def _find_turns(node: Any, path: tuple[str, ...], date: str) -> Iterator[_Turn]:
         yield from (replace(turn, path=path, date=_complete_date(turn.date, date)) for turn in turns if turn.text)
     elif isinstance(node, Mapping):
         for name, value in node.items():
-            yield from _find_turns(value, path, _find_sibling_date(node, name) or date)
+            beside = (_format_date(node.get(f"{name}_{suffix}")) for suffix in _DATE_KEYS)  # session_1_date_time
+            yield from _find_turns(value, path, next(filter(None, beside), date))
     else:
         for number, item in enumerate(node, start=1):
             is_named = len(node) == 1 or (isinstance(item, Mapping) and _find_id(item, _CONVERSATION_ID_KEYS))
@@ -169,11 +170,6 @@ def _find_date(fields: Mapping[str, Any]) -> str:
     if isinstance(date, str) and isinstance(time, str):
         return f"{date} {time}".strip()
     return next((found for key in _DATE_KEYS if (found := _format_date(fields.get(key)))), "")
-
-
-def _find_sibling_date(fields: Mapping[str, Any], key: str) -> str:
-    """Return the date stored beside a list, such as ``session_1_date_time`` for ``session_1``."""
-    return next((found for suffix in _DATE_KEYS if (found := _format_date(fields.get(f"{key}_{suffix}")))), "")
 
 
 def _format_date(value: object) -> str:

@@ -239,8 +239,10 @@ class _PythonSyntax:
                     self.symbols.append(_Symbol(first, depth, parent))
                 if not in_function:
                     self._add_constants(node, parent)
-                for inner in _list_bodies(node):
-                    self.visit(inner, parent, depth + 1, in_function)
+                # The blocks of an if, try or with may contain definitions.
+                for inner in (node, *getattr(node, "handlers", ())):
+                    for name in ("body", "orelse", "finalbody"):
+                        self.visit(getattr(inner, name, ()), parent, depth + 1, in_function)
             after_definition = isinstance(node, _Definition)
 
     def _add_constants(self, node: ast.stmt, parent: str) -> None:
@@ -264,9 +266,3 @@ def _find_signature_end(node: _Definition) -> int:
     opening = node.body[0]
     has_docstring = ast.get_docstring(node, clean=False) is not None
     return opening.end_lineno or opening.lineno if has_docstring else max(node.lineno, opening.lineno - 1)
-
-
-def _list_bodies(node: ast.stmt) -> list[list[ast.stmt]]:
-    """Return the blocks of an ``if``, ``try`` or ``with``, which may contain definitions."""
-    handlers = [handler.body for handler in getattr(node, "handlers", [])]
-    return [*[getattr(node, name, []) for name in ("body", "orelse", "finalbody")], *handlers]

@@ -50,7 +50,8 @@ class _BodyReader:
                 yield self._read_paragraph(child)
             elif child.tag == f"{_WORD_NS}tbl":
                 first = self.paragraphs + 1
-                rows = [[_read_cell(cell) for cell in _find_all(row, "tc")] for row in _find_all(child, "tr")]
+                cells = ([cell.iter(f"{_WORD_NS}p") for cell in _find_all(row, "tc")] for row in _find_all(child, "tr"))
+                rows = [[" ".join(" ".join(map(_extract_text, cell)).split()) for cell in row] for row in cells]
                 self.paragraphs += sum(map(any, rows))  # A row counts as one paragraph.
                 yield make_table(rows, first)
             else:
@@ -76,10 +77,6 @@ class _BodyReader:
         for key in [key for key in self.item_counts if key[0] == list_id and key[1] > depth]:
             del self.item_counts[key]
         return f"{self.item_counts[list_id, depth]}."
-
-
-def _read_cell(cell: Element) -> str:
-    return " ".join(filter(None, (_extract_text(paragraph).strip() for paragraph in cell.iter(f"{_WORD_NS}p"))))
 
 
 def _find_all(node: Element, name: str) -> Iterator[Element]:

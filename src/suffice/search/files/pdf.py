@@ -190,7 +190,8 @@ def _split_sections(text: str) -> list[str]:
         begins_sentence = line[:1].isupper() or line[:1].isdigit()
         section = sections[-1]
         is_after_sentence = bool(run) or not section or section[-1].rstrip()[-1:] in _SENTENCE_ENDS
-        if begins_sentence and is_after_sentence and _looks_like_heading(line, full_width):
+        is_short = len(line.rstrip()) < _HEADING_WIDTH * full_width and len(line.split()) <= _HEADING_WORDS
+        if begins_sentence and is_after_sentence and is_short and line.rstrip()[-1:].isalnum():
             run.append(line)
             continue
         if run and begins_sentence:
@@ -204,11 +205,6 @@ def _split_sections(text: str) -> list[str]:
         section.append(line)
     sections[-1] += run
     return ["\n".join(section) for section in sections]
-
-
-def _looks_like_heading(line: str, full_width: int) -> bool:
-    line = line.rstrip()
-    return len(line) < _HEADING_WIDTH * full_width and len(line.split()) <= _HEADING_WORDS and line[-1:].isalnum()
 
 
 def _clean_text(text: str) -> str:

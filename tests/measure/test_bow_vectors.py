@@ -3,7 +3,7 @@
 import numpy
 import pytest
 
-from suffice.text.bow_vectors import bow_vectors
+from suffice.measure.coverage import bow_vectors
 
 
 def cosine(left, right):
