@@ -6,10 +6,10 @@ from bridge_story import ENOUGH, MORE, TASK, model, outcome, play, setup
 from suffice.events import RoundDone
 from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
 from suffice.prompts.writing import SynthesisResponse
-from suffice.search.screened import identify_text
 from suffice.search.pages.fetch import Fetcher
 from suffice.search.pages.guard import HostAllowlist
 from suffice.search.pages.reader import PageReader
+from suffice.search.screened import identify_text
 from suffice.testing import FixtureSearch
 from suffice.types import Passage, Place
 
