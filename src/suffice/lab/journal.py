@@ -4,7 +4,7 @@ A call is found by its question and cell, by its prompt, and by how often the sa
 """
 
 from collections import Counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from suffice.models.base import Model, ModelWrapper, Reply
 from suffice.prompts.base import Prompt
@@ -26,7 +26,8 @@ class JournaledModel(ModelWrapper):
         call = make_key(self._episode, self.name, prompt.role, prompt.version(), prompt)
         self._occurrences[call] += 1
         key = make_key(call, self._occurrences[call])
-        reply: Reply[A] | None = await self._journal.load(key, Reply[prompt.response_type])  # type: ignore[name-defined]
+        kind: Any = prompt.response_type
+        reply: Reply[A] | None = await self._journal.load(key, Reply[kind | None])
         if reply is None:
             reply = await self.wrapped(prompt)
             await self._journal.save(key, reply)

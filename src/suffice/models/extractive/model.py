@@ -6,13 +6,7 @@ from typing import Any, TypeVar
 
 from suffice.errors import ModelError
 from suffice.models.base import Reply
-from suffice.models.extractive.agents import (
-    answer_briefly,
-    answer_from_memory,
-    choose_action,
-    choose_tool_call,
-    next_thought,
-)
+from suffice.models.extractive.agents import answer_briefly, answer_from_memory, leave_open
 from suffice.models.extractive.belief import compress_facts, curate_facts, extract_facts, rewrite_notes
 from suffice.models.extractive.judging import judge_progress, rate_novelty
 from suffice.models.extractive.outline import draft_outline, echo_topic, label_cluster
@@ -40,9 +34,9 @@ _HANDLERS: dict[type, Callable[[Any], Any]] = {
     Extract: extract_facts,
     Curate: curate_facts,
     Compress: compress_facts,
-    IRCoTStep: next_thought,
-    ReActStep: choose_action,
-    MemGPTStep: choose_tool_call,
+    IRCoTStep: leave_open,
+    ReActStep: leave_open,
+    MemGPTStep: leave_open,
     ShortAnswer: answer_briefly,
     ProposeQuery: propose_query,
     DraftOutline: draft_outline,
