@@ -12,12 +12,12 @@ from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import MeterSet, build_meters
 from suffice.models.extractive import ExtractiveModel
 from suffice.monitor import StopMonitor
-from suffice.prompts.judging import NOTHING_NEW, JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
+from suffice.prompts.judging import JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
 from suffice.prompts.lab import MemoryAnswerResponse, TrialAnswer
 from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, WordSearch, make_passage
-from suffice.types import Bounds, Hits, Note, Query, Round
+from suffice.types import Bounds, Hits, Query, Round
 
 TASK = "Who keeps the lighthouse?"
 PAGES = [make_passage(f"p{i}", f"The lighthouse page {i} speaks of keeper number {i}.", f"Page {i}") for i in range(40)]
@@ -204,19 +204,6 @@ def test_topics_of_the_outline_reach_the_meters_that_measure_them():
     assert asyncio.run(meters.read_live("after", ROUND, run)) == {"topics.count": 2.0}
 
 
-def test_without_a_language_model_novelty_is_counted_in_words():
-    known, new = (Note("the keeper sleeps", ("[1]",)),), (Note("the keeper sails", ()),)
-    answer = asyncio.run(ExtractiveModel()(RateNovelty(TASK, known, new))).answer
-    assert answer == NoveltyResponse(3)
-    assert asyncio.run(ExtractiveModel()(RateNovelty(TASK, (), new))).answer == NoveltyResponse(10)
-    assert asyncio.run(ExtractiveModel()(RateNovelty(TASK, known, ()))).answer == NoveltyResponse(0)
-
-
-def test_without_a_language_model_a_round_without_anything_new_is_exhausted():
-    def judged(queries, result):
-        rounds = tuple(Note(result, (), query) for query in queries)
-        return asyncio.run(ExtractiveModel()(JudgeProgress(TASK, (), (), rounds))).answer.verdict
-
-    assert judged(("a b", "a b"), NOTHING_NEW) == "EXHAUSTED"
-    assert judged(("the keeper", "the keeper"), "x") == "QUERY_STALE"
-    assert judged(("the keeper", "other words"), "x") == "PRODUCTIVE"
+@pytest.mark.parametrize("prompt", [RateNovelty(TASK, (), ()), JudgeProgress(TASK, (), (), ())])
+def test_without_a_language_model_nobody_rates_a_round(prompt):
+    assert asyncio.run(ExtractiveModel()(prompt)).answer is None

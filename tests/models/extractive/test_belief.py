@@ -1,9 +1,9 @@
-"""Extract, curate and compress without a language model: verbatim, with handles, deterministic."""
+"""Extract and compress without a language model: verbatim, with handles, deterministic."""
 
 import asyncio
 
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts.belief import Compress, Curate, Extract
+from suffice.prompts.belief import Compress, Extract
 from suffice.types import BELIEF_KIND, Note
 
 TASK = "Where was the director of The Silver Lamp born?"
@@ -14,10 +14,6 @@ RAIN = Note("It rained for forty days.", ("[3]",), "Weather")
 
 def ask(prompt):
     return asyncio.run(ExtractiveModel()(prompt)).answer
-
-
-def fact(text, number):
-    return Note(text, (str(number),), kind=BELIEF_KIND)
 
 
 def test_a_fact_is_a_sentence_of_its_source():
@@ -43,17 +39,6 @@ def test_a_known_fact_is_not_extracted_again():
 def test_no_observation_gives_no_facts():
     answer = ask(Extract(TASK, (), ("director born",), ()))
     assert (answer.facts, answer.resolved, answer.questions) == ((), (), ())
-
-
-def test_curation_merges_duplicates_and_prefers_linked_facts():
-    chain = ["The Silver Lamp was directed by Ada Lind.", "Ada Lind came from Graz."]
-    same = ["The old barn was painted red.", "The barn was painted red."]
-    texts = [*same, *chain, *(f"Number {n} is even." for n in "two four six eight".split())]
-    answer = ask(Curate(TASK, (), tuple(fact(text, n) for n, text in enumerate(texts, 1)), 6))
-    groups = [fact.of for fact in answer.kept]
-    assert groups[:2] == [(3,), (4,)]
-    assert len(groups) == 6
-    assert len({number for group in groups for number in group}) == sum(len(group) for group in groups)
 
 
 def test_compression_only_quotes():

@@ -1,9 +1,9 @@
-"""Outlines, hypothetical documents and cluster labels without a language model."""
+"""Outlines and cluster labels without a language model."""
 
 import asyncio
 
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts.outline import DraftOutline, HypotheticalDocument, LabelCluster
+from suffice.prompts.outline import DraftOutline, LabelCluster
 from suffice.types import Note
 
 
@@ -21,10 +21,6 @@ def test_an_outline_is_the_questions_facets_then_titles():
     assert topics == ("Copper", "Silver", "Bronze Age", "Coins")
     assert ask(DraftOutline("???", (), 5)).topics == ()
     assert len(ask(DraftOutline("Compare A1, B2, C3, D4, E5, F6 and G7", notes, 5)).topics) <= 5
-
-
-def test_a_hypothetical_document_is_the_topic_itself():
-    assert ask(HypotheticalDocument("task", "the topic")).text == "the topic"
 
 
 def test_a_label_is_what_all_passages_share_beyond_the_task():

@@ -1,4 +1,4 @@
-"""Extract, curate and compress facts: sentences of the sources, verbatim, with their handles.
+"""Extract and compress facts: sentences of the sources, verbatim, with their handles.
 
 Limits: words are compared, so a fact in other words than the question is missed, and a question counts as answered when a
 sentence (with the title of its page) is about it, whether or not it says what was asked.
@@ -6,19 +6,9 @@ sentence (with the title of its page) is about it, whether or not it says what w
 
 from dataclasses import dataclass
 
-from suffice.prompts.belief import (
-    Compress,
-    Compression,
-    Curate,
-    CuratedFact,
-    Curation,
-    Extract,
-    ExtractedFact,
-    Extraction,
-)
+from suffice.prompts.belief import Compress, Compression, Extract, ExtractedFact, Extraction
 from suffice.prompts.lab import NotesResponse, RewriteNotes
 from suffice.text.entities import content_stems, extract_names
-from suffice.text.facts import select_facts
 from suffice.text.sentences import quotable_spans
 from suffice.types import Note
 
@@ -100,12 +90,6 @@ def _find_best_sentence(question: str, sentences: list[_Sentence]) -> _Sentence 
 
 def _stem_coverage(sentence: _Sentence, wanted: frozenset[str]) -> float:
     return len(wanted & sentence.stems) / len(wanted) if wanted else 0.0
-
-
-def curate_facts(prompt: Curate) -> Curation:
-    """Select facts by rule; see ``select_facts``."""
-    groups = select_facts([fact.text for fact in prompt.facts], prompt.task, prompt.open, prompt.most)
-    return Curation(tuple(CuratedFact(tuple(number + 1 for number in group)) for group in groups))
 
 
 def rewrite_notes(prompt: RewriteNotes) -> NotesResponse:

@@ -1,19 +1,12 @@
-"""Outline, hypothetical answer and cluster label from the words of the question and the passages.
+"""Outline and cluster label from the words of the question and the passages.
 
-The topics are the facets of the question, filled up with titles of the first passages. A hypothetical answer is the topic
-itself. A label consists of words that all passages of a cluster share.
+The topics are the facets of the question, filled up with titles of the first passages. A label consists of words that all
+passages of a cluster share.
 """
 
 from collections import Counter
 
-from suffice.prompts.outline import (
-    DraftOutline,
-    HypotheticalDocument,
-    HypotheticalDocumentResponse,
-    LabelCluster,
-    LabelClusterResponse,
-    OutlineResponse,
-)
+from suffice.prompts.outline import DraftOutline, LabelCluster, LabelClusterResponse, OutlineResponse
 from suffice.text.entities import content_stems, extract_facets, strip_parenthetical
 from suffice.text.tokens import content_words
 
@@ -33,10 +26,6 @@ def draft_outline(prompt: DraftOutline) -> OutlineResponse:
             topics.append(title)
             taken |= content_stems(title)
     return OutlineResponse(tuple(topics))
-
-
-def echo_topic(prompt: HypotheticalDocument) -> HypotheticalDocumentResponse:
-    return HypotheticalDocumentResponse(prompt.topic)
 
 
 def label_cluster(prompt: LabelCluster) -> LabelClusterResponse:

@@ -1,4 +1,4 @@
-"""Plan, reflect, and propose queries and hypotheses from the words of the question and the notes.
+"""Plan, reflect and propose queries from the words of the question and the notes.
 
 A question is split into facets, such as a name or a clause. What no note is about is a gap.
 """
@@ -9,9 +9,6 @@ from typing import Literal
 from suffice.models.extractive.steps import StepReader
 from suffice.models.reading import PassageReader
 from suffice.prompts.planning import (
-    HypothesesResponse,
-    Hypothesis,
-    Hypothesize,
     Plan,
     PlannedQuery,
     PlanResponse,
@@ -21,7 +18,7 @@ from suffice.prompts.planning import (
     ReflectionResponse,
 )
 from suffice.text.descriptions import find_descriptions
-from suffice.text.entities import Facet, content_stems, extract_facets, extract_names
+from suffice.text.entities import Facet, content_stems, extract_facets
 from suffice.text.question import asks_in_steps, read_question
 from suffice.text.task_type import classify_task, parse_item_count
 from suffice.types import Note
@@ -126,25 +123,6 @@ def broaden_query(query: str, open_parts: list[Facet]) -> str:
 def propose_query(prompt: ProposeQuery) -> ProposeQueryResponse:
     """Combine the best lead with the part to look into, else with what no note is about."""
     part = prompt.part or " ".join(facet.text for facet in find_uncovered_facets(prompt.task, prompt.known))
-    return ProposeQueryResponse(_append_missing_words(prompt.leads[0] if prompt.leads else "", part))
-
-
-def _append_missing_words(lead: str, part: str) -> str:
-    known = content_stems(lead)
-    missing = [word for word in part.split() if not content_stems(word) <= known] if lead else part.split()
-    return " ".join([*lead.split(), *missing])
-
-
-def propose_hypotheses(prompt: Hypothesize) -> HypothesesResponse:
-    """Propose the names that stand in notes about the question, those that shared most words with it first."""
-    question = content_stems(prompt.task)
-    likeness: dict[str, int] = {}
-    for note in prompt.notes:
-        shared = len(question & content_stems(f"{note.title} {note.text}"))
-        for name in dict.fromkeys(extract_names(note.text)):
-            if shared and not content_stems(name) <= question:
-                likeness[name] = max(shared, likeness.get(name, 0))
-    standing = [note.text.partition(": ")[2] for note in prompt.standing if not note.text.startswith("0%")]
-    ranked = sorted(likeness, key=lambda name: -likeness[name])  # Ties in the order found.
-    rivals = list(dict.fromkeys([*standing[: prompt.most - 1], *ranked]))[: prompt.most]
-    return HypothesesResponse(tuple(Hypothesis(name, f"{prompt.task} {name}") for name in rivals))
+    lead = prompt.leads[0] if prompt.leads else ""
+    missing = [word for word in part.split() if not lead or not content_stems(word) <= content_stems(lead)]
+    return ProposeQueryResponse(" ".join([*lead.split(), *missing]))

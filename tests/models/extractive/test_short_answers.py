@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from suffice.models.extractive import ExtractiveModel
-from suffice.models.extractive.agents import answer_briefly
+from suffice.models.extractive.short_answers import answer_briefly
 from suffice.prompts.agents import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
 from suffice.types import Note
 

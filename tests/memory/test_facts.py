@@ -1,6 +1,6 @@
 """Selecting facts by rule: duplicates, importance and links."""
 
-from suffice.text.facts import are_linked, select_facts
+from suffice.memory.structured import are_linked, select_facts
 
 QUESTION = "Where was the director of The Silver Lamp born?"
 FILM = "The Silver Lamp was directed by Ada Lind."

@@ -1,11 +1,6 @@
-"""Short answers from notes, and the steps of IRCoT, ReAct and MemGPT agents, which are left open.
-
-Where a step is left open, the strategy searches for the question itself and then follows what was found
-(``strategies.harness.propose_fallback``). On 60 questions of MuSiQue that found more after two rounds than steps by rules did.
-"""
+"""Short answers from notes."""
 
 import re
-from typing import Any
 
 from suffice.models.extractive.belief import list_sentences
 from suffice.prompts.agents import ShortAnswer, ShortAnswerResponse
@@ -16,10 +11,6 @@ _NAME_WEIGHT = 0.5  # What a name of the question is worth, in words of it.
 _NUMERIC_QUESTION = re.compile(
     r"\b(?:when|year|date|how (?:many|much|old|long|far|tall|high)|number|population)\b", re.IGNORECASE
 )
-
-
-def leave_open(prompt: Any) -> None:
-    """Take no step."""
 
 
 def answer_briefly(prompt: ShortAnswer) -> ShortAnswerResponse:
