@@ -41,12 +41,9 @@ class CheckFinding:
         """Lines and columns of the claim, from 1; the end column is that of the next character."""
         if self.text is None:
             return {}
-        (first, left), (last, right) = (_locate(self.text, offset) for offset in self.span)
+        first, last = (self.text.count("\n", 0, offset) + 1 for offset in self.span)
+        left, right = (offset - self.text.rfind("\n", 0, offset) for offset in self.span)
         return {"startLine": first, "startColumn": left, "endLine": last, "endColumn": right}
-
-
-def _locate(text: str, offset: int) -> tuple[int, int]:
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def render_sarif(annotations: Sequence[CheckFinding]) -> str:

@@ -180,9 +180,9 @@ class GroupedHelpCommand(TyperCommand):
             return
         named = {SEARCH: groups.pop(SEARCH), LIMITS: groups.pop(LIMITS), ANSWER: groups[ANSWER][1:]}
         groups[ANSWER] = groups[ANSWER][:1]  # The model.
-        _write_groups(
-            {title: [(term, _shorten_help(text)) for term, text in group] for title, group in groups.items()}, formatter
-        )
+        for title, group in groups.items():  # The first sentence of each.
+            groups[title] = [(term, re.split(r"(?<=\.)\s", text, maxsplit=1)[0]) for term, text in group]
+        _write_groups(groups, formatter)
         with formatter.section("More, explained by --help-all"):
             for title, group in named.items():
                 flags = re.findall(r"(?<!\S)--?\w[\w-]*", " ".join(term for term, _ in group))
@@ -206,11 +206,6 @@ def _write_groups(groups: dict[str, list[tuple[str, str]]], formatter: Any) -> N
     for title, records in groups.items():
         with formatter.section(title):
             formatter.write_dl(records)
-
-
-def _shorten_help(text: str) -> str:
-    """Return the first sentence of an option's help."""
-    return re.split(r"(?<=\.)\s", text, maxsplit=1)[0]
 
 
 def list_installed(text: str, parameter: str) -> str:

@@ -41,7 +41,8 @@ def find_images(task: str, folder: Path) -> tuple[Image, ...]:
     """Return the images that the task refers to, each once; raise ``InputError`` for one that cannot be read."""
     found: dict[str, Image] = {}
     for match in _IMAGE_REFERENCE.finditer(task):
-        if name := match["double"] or match["single"] or _image_in_word(match["word"] or ""):
+        word = _ENDS_WITH_IMAGE.match(match["word"] or "")  # ``a.png`` of ``a.png.``
+        if name := match["double"] or match["single"] or (word[0] if word else ""):
             path = folder / os.path.expanduser(name)
             if os.path.isfile(path):  # Unlike Path.is_file, it does not raise for an impossible name.
                 found[name] = _read_image(name, path)
@@ -50,12 +51,6 @@ def find_images(task: str, folder: Path) -> tuple[Image, ...]:
     if len(found) > MAX_IMAGES:
         raise InputError(f"The question refers to {len(found)} images; at most {MAX_IMAGES} are supported")
     return tuple(found.values())
-
-
-def _image_in_word(word: str) -> str:
-    """Return a word up to its last image ending, such as ``a.png`` of ``a.png.``; empty if it has none."""
-    found = _ENDS_WITH_IMAGE.match(word)
-    return found[0] if found else ""
 
 
 def _read_image(name: str, path: Path) -> Image:

@@ -104,19 +104,15 @@ class ModelVerdictMeter(ModelMeter):
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         readings: dict[str, float | None] = {}
-        self._rounds.append(_describe_round(round))
+        found = [f"{passage.title}: {passage.text[:_JUDGED_SNIPPET_CHARS]}" for passage in round.new]
+        told = "\n".join(found) or NOTHING_NEW
+        self._rounds.append(Note(told, (f"Round {round.index}",), "; ".join(round.queries), whole=False))
         state = run.render_memory(_JUDGED_STATE_TOKENS)
         for name, window in self._windows.items():
             prompt = _PROGRESS_PROMPTS[name.partition("@")[0]]
             answer = await run.try_ask(prompt(run.task, state, run.open_questions.open, tuple(self._rounds)[-window:]))
             readings[name] = None if answer is None else _PROGRESS_SCORES.get(answer.verdict)
         return readings
-
-
-def _describe_round(round: Round) -> Note:
-    """Return a round as a note: its queries as the title, then the beginning of each new passage."""
-    found = [f"{passage.title}: {passage.text[:_JUDGED_SNIPPET_CHARS]}" for passage in round.new]
-    return Note("\n".join(found) or NOTHING_NEW, (f"Round {round.index}",), "; ".join(round.queries), whole=False)
 
 
 def _build_snippets(round: Round) -> tuple[Note, ...]:

@@ -80,7 +80,8 @@ def estimate_keep_alive(
 ) -> int:
     """Return seconds: the 90th percentile of the last 100 runs of this type, times 1.2. A run has ``seconds`` and
     ``task_type``. With too few runs the run's skills decide."""
-    recent = [run for run in runs if _has_duration(run)][-MAX_RECENT_RUNS:]
+    timed = (run for run in runs if isinstance(run.get("seconds"), int | float) and run["seconds"] > 0)
+    recent = list(timed)[-MAX_RECENT_RUNS:]
     similar = [run for run in recent if task_type is not None and run.get("task_type") == task_type]
     chosen = similar if len(similar) >= MIN_RUNS else recent
     if len(chosen) < MIN_RUNS:
@@ -100,8 +101,3 @@ def parse_keep_alive(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
-
-
-def _has_duration(run: Mapping[str, Any]) -> bool:
-    seconds = run.get("seconds")
-    return isinstance(seconds, int | float) and seconds > 0

@@ -82,7 +82,8 @@ class SecurityMiddleware:
 
 def _refuse_outsider(scope: Scope) -> Response | None:
     """Return the refusal of a request that does not come from this machine; ``None`` if it does."""
-    if not _is_localhost(scope):
+    host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
+    if not re.fullmatch(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?", host.lower()):
         return error_response(421, "Without keys this service answers only to the hosts localhost, 127.0.0.1 and [::1]")
     forwarded = next((name for name, _ in scope["headers"] if _FORWARDED_HEADER.fullmatch(name)), None)
     if forwarded is not None:
@@ -92,11 +93,6 @@ def _refuse_outsider(scope: Scope) -> Response | None:
             "answers only to this machine; create a key with: suffice keys create NAME",
         )
     return None
-
-
-def _is_localhost(scope: Scope) -> bool:
-    host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
-    return re.fullmatch(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?", host.lower()) is not None
 
 
 class _BodyTooLarge(Exception):

@@ -109,7 +109,9 @@ def _open_source(
 ) -> SourceText:
     stretches = list_stretches(report, source)
     passages = _find_passages(service, run, report, source)
-    path = _resolve_inside(passages[0].place.path, _list_roots(service, run)) if passages else None
+    searched = resolve_collections(parse_request(run.request), service.worker.collections).scope.docs
+    roots = [Path(path).resolve() for path in searched if "://" not in path]
+    path = _resolve_inside(passages[0].place.path, roots) if passages else None
     lines, remark = _open_passage(passages, path, context)
     marked = _mark_lines(lines, stretches, passages)
     number = passages[0].place.page if passages else None
@@ -153,12 +155,6 @@ def _find_passages(service: Service, run: StoredRun, report: Report, source: Sou
         for passage in found.values()
         if passage.location == source.location or (page is not None and canonicalize_url(passage.location) == page)
     ]
-
-
-def _list_roots(service: Service, run: StoredRun) -> list[Path]:
-    """Return the files and folders that the run was allowed to search."""
-    docs = resolve_collections(parse_request(run.request), service.worker.collections).scope.docs
-    return [Path(path).resolve() for path in docs if "://" not in path]
 
 
 def _open_passage(

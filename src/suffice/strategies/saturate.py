@@ -22,10 +22,14 @@ class SaturateStrategy:
         self._has_broadened = False
 
     async def propose(self, run: RunView) -> list[Query]:
-        if _is_stop_deferred(run) and (broader := self._propose_broader(run)):
+        # The quality floor of the gate shows ``evidence.chars`` where it deferred a stop in the last round.
+        is_deferred = any("evidence.chars" in leaf.signals for record in run.records[-1:] for leaf in record.verdicts)
+        if is_deferred and (broader := self._propose_broader(run)):
             return broader
         plan = await run.plan()
-        if len(run.records) < PLANNED_ROUNDS and (planned := run.filter_new_queries(_list_planned_queries(plan))):
+        subtasks = [Query(subtask, "a part of the task") for subtask in plan.subtasks]
+        queries = [*(Query(planned.query, planned.intent) for planned in plan.queries), *subtasks]
+        if len(run.records) < PLANNED_ROUNDS and (planned := run.filter_new_queries(queries)):
             return planned[:1]
         gap = await run.try_ask(_build_gap_prompt(run, plan))
         gap_query = [Query(gap.query, "close a gap")] if gap is not None else []
@@ -39,17 +43,6 @@ class SaturateStrategy:
             return []
         self._has_broadened = True
         return run.filter_new_queries([Query(f"{run.asked_queries[0]} {_BROADER_TERMS}", "too little text so far")])
-
-
-def _is_stop_deferred(run: RunView) -> bool:
-    """Return whether the gate deferred a stop in the last round: its quality floor then shows ``evidence.chars``."""
-    return bool(run.records) and any("evidence.chars" in leaf.signals for leaf in run.records[-1].verdicts)
-
-
-def _list_planned_queries(plan: PlanResponse) -> list[Query]:
-    """Return the queries of the plan, then its subtasks."""
-    queries = [Query(planned.query, planned.intent) for planned in plan.queries]
-    return [*queries, *(Query(subtask, "a part of the task") for subtask in plan.subtasks)]
 
 
 def _build_gap_prompt(run: RunView, plan: PlanResponse) -> ProposeQuery:

@@ -25,7 +25,7 @@ _LITERAL = re.compile(rf"{'|'.join(_WORDS)}|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", r
 _NAME = re.compile(r"[a-z_]\w*", re.IGNORECASE)
 _COLON = re.compile(r"\s*:")
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_UNKNOWN_ESCAPE = re.compile(r"\\([^\"'\\/bfnrtu])|(\\.)", re.DOTALL)  # Markdown's ``\_`` means an underscore.
 _CLOSING = {"{": "}", "[": "]"}
 _MAX_DEPTH = 50  # A response has three or four levels; a text of a thousand brackets is not one.
 _MAX_STARTS = 20  # How many brackets of a text are tried as the start of a value.
@@ -122,9 +122,4 @@ def _load(text: str) -> Any:
     except ValueError:
         import json_repair  # 60 ms, and rarely needed.
 
-        return json_repair.loads(_ESCAPE.sub(_drop_unknown_escape, text))
-
-
-def _drop_unknown_escape(escape: re.Match[str]) -> str:
-    """Markdown's ``\\_`` means an underscore."""
-    return escape.group() if escape.group(1) in "\"'\\/bfnrtu" else escape.group(1)
+        return json_repair.loads(_UNKNOWN_ESCAPE.sub(lambda escape: escape[1] or escape[2], text))

@@ -46,7 +46,9 @@ def rank_candidates(
     cosines are exact. A passage that was compared only roughly never passes one that was compared exactly.
     """
     phrase = normalize_phrase(text)
-    bonus = [_TITLE_MATCH_BONUS * _names_title(phrase, candidate.entry.title) for candidate in candidates]
+    # A remark in brackets need not be in the query.
+    titles = [normalize_phrase(strip_parenthetical(candidate.entry.title)) for candidate in candidates]
+    bonus = [_TITLE_MATCH_BONUS * (bool(title.strip()) and title in phrase) for title in titles]
 
     def score(cosines: dict[int, float]) -> list[tuple[float, int]]:
         found = []
@@ -103,9 +105,3 @@ def to_passage(entry: IndexEntry, score: float, *, path: str, owns_id: bool) -> 
 
 def text_to_embed(entry: IndexEntry) -> str:
     return f"{entry.title}. {entry.text}"
-
-
-def _names_title(phrase: str, title: str) -> bool:
-    """Whether the query contains the title word for word, not counting a remark in brackets."""
-    name = normalize_phrase(strip_parenthetical(title))
-    return bool(name.strip()) and name in phrase

@@ -100,7 +100,9 @@ def open_index(request: IndexRequest, cache_dir: Path | None) -> CorpusIndex:
     if cache_dir is None or request.stdin_text is not None:
         # Text from a pipe is rarely searched twice, so it is not written to disk.
         return _build_in_memory(request, scan)
-    folder = cache_dir / "index" / _hash_request(request)
+    parts = [sorted(os.path.abspath(root) for root in request.roots), request.include, request.exclude]
+    digest = hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    folder = cache_dir / "index" / digest[:24]
     try:
         return _open_if_current(folder, scan) or _open_and_update(folder, request, scan)
     except (OSError, CorruptCache) as error:
@@ -317,11 +319,6 @@ def _make_corpus_index(index: BM25Index, rows: Manifest, scan: FileScan, folder:
     partly_read = tuple(file for file, passages in remarks if passages)
     files = tuple(file for file in scan.stamps if rows[file].passages or not rows[file].why)
     return CorpusIndex(index, files, (*scan.skipped, *skipped), partly_read, folder)
-
-
-def _hash_request(request: IndexRequest) -> str:
-    parts = [sorted(os.path.abspath(root) for root in request.roots), request.include, request.exclude]
-    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def _read_version(folder: Path) -> str | None:
