@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from suffice.models import filler
 from suffice.models.embeddings import embed_static
+from suffice.report import findings
 
 _SENTENCES = Path(__file__).with_name("sentences.jsonl.gz")
 _STEPS, _FOLDS = 20, 10
@@ -43,12 +43,12 @@ def main() -> None:
     folds, found = np.arange(len(rows)) % _FOLDS, np.zeros(len(rows))
     for fold in range(_FOLDS):
         held = folds == fold
-        found[held] = filler.estimate_filler(vectors[held], fit(vectors[~held], is_filler[~held], l2))
+        found[held] = findings.estimate_filler(vectors[held], fit(vectors[~held], is_filler[~held], l2))
     caught, false = (found[is_filler == 1] > 0.5).mean(), (found[is_filler == 0] > 0.5).mean()
     print(f"{len(rows)} sentences, each part left out in turn:")
     print(f"{caught:.2f} of the filler found, {false:.2f} of the findings taken for it")
     weights = [round(float(value), 3) for value in fit(vectors, is_filler, l2)]
-    filler.WEIGHTS_FILE.write_text(json.dumps(weights, separators=(",", ":")) + "\n", encoding="utf-8")
+    findings.FILLER_WEIGHTS.write_text(json.dumps(weights, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

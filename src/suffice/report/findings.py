@@ -7,17 +7,20 @@ nearness is the worst choice, because introductions repeat the question. The wei
 (bench/breadth.md).
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
-from pathlib import PurePath
+from pathlib import Path, PurePath
+
+import numpy as np
 
 from suffice.answers import Finding, Offsets, Quotation
 from suffice.claims.dates import find_date
 from suffice.claims.figures import Figure, find_figures, share_name
 from suffice.models.extractive.ranking import QuestionWords, source_stems
-from suffice.models.filler import estimate_filler
 from suffice.text.blocks import ITEM_MARKER, split_blocks
 from suffice.text.entities import content_stems, extract_names, stem_words, strip_instruction, strip_parenthetical
 from suffice.text.question import read_question
@@ -40,6 +43,7 @@ _MAX_MISSING = 3  # Words of a question for which a finding is looked for in all
 _REPEATED, _SAME_FACT, _SAME_MATTER = 0.7, 0.5, 0.6  # Shares of words that two sentences have in common.
 _MIN_IN_ASPECT, _MIN_SHARE_IN_ASPECT = 2, 0.08
 
+FILLER_WEIGHTS = Path(__file__).with_name("filler.json")  # Made by ``python -m training.findings.fit``.
 _SENDER = re.compile(r"\[[^\]\n]{4,40}\]\s+[^\s:]+:\s+")  # Before a message, as the reader of chats writes it.
 _REFERS_BACK = re.compile(r"(?:this|these|that|those|it|they|such)\b", re.IGNORECASE)
 _OURS = re.compile(r"\b(?:we|our|us)\b", re.IGNORECASE)
@@ -341,3 +345,15 @@ def _read_text(finding: Finding) -> str:
     if isinstance(finding.text, Quotation) and finding.text.format == "table":
         return f"{finding.text.passage.title} {finding.text.text}".replace("_", " ")
     return finding.text.text
+
+
+def estimate_filler(vectors: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return the probability of each English sentence that it is filler, such as a greeting or an announcement of what a text
+    will do: a logistic regression over vectors of ``embed_static``."""
+    weights = _load_filler_weights() if weights is None else weights
+    return np.asarray(1 / (1 + np.exp(-weights[0] - vectors @ weights[1:])))
+
+
+@cache
+def _load_filler_weights() -> np.ndarray:
+    return np.array(json.loads(FILLER_WEIGHTS.read_text(encoding="utf-8")))

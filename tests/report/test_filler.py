@@ -3,7 +3,7 @@
 import pytest
 
 from suffice.models.embeddings import embed_static
-from suffice.models.filler import estimate_filler
+from suffice.report.findings import estimate_filler
 
 
 @pytest.mark.parametrize(
