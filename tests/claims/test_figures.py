@@ -57,9 +57,11 @@ def test_figures_that_the_source_has(claim: str, source: str) -> None:
         ("Since 3.12.4 it is faster.", "Since 3.12.1 it is faster.", "3.12.4", "3.12.1"),
         ("It was opened in April 2021.", "It was opened in March 2021.", "April", "March"),
         ("A dose of 5 M NaCl.", "A dose of 3 M NaCl.", "5", "3"),
+        ("It is planned for 2025.", "It is planned in 6 steps.", "2025", ""),
+        ("Costs fell by 12 %.", "Costs fell by 9 %, transit times by 20 %.", "12 %", ""),
     ],
 )
-def test_a_figure_that_no_source_has_is_named_with_the_nearest(
+def test_a_figure_that_no_source_has_is_named_with_the_one_that_stands_for_the_same(
     claim: str, source: str, claim_value: str, source_value: str
 ) -> None:
     missing = find_missing_figure(claim, [source], near=source)

@@ -232,12 +232,27 @@ def test_the_writer_mends_a_sentence_with_the_answer_around_it_and_sees_more_tha
     script._script |= {"check_draft": [CheckDraftResponse((*doubts, CheckedStatement(3, "not_supported")))]}
     outcome(setup(script))
     [prompt] = [prompt for prompt in script.prompts if prompt.role == "mend"]
-    assert prompt.text.text == text.replace("It was", "(1) It was").replace("Pigs", "(2) Pigs")
+    assert prompt.text.text == text
+    assert [doubt[:12] for doubt in prompt.doubts] == ["1. It was bu", "2. Pigs fly "]
     [check, *_] = [prompt for prompt in script.prompts if prompt.role == "check_draft"]
     for asked in (check, prompt):
         assert [note.handles for note in asked.sources] == [("[1]",), ("[2]",)], (
             "cited first, then what it did not cite"
         )
+
+
+@pytest.mark.parametrize(("is_strong", "checks"), [(True, 1), (False, 2)])
+def test_what_a_strong_writer_gets_back_is_not_checked_again_before(is_strong, checks):
+    asked = []
+
+    async def judge(statements, draft):
+        asked.append(statements)
+        return [ClaimVerdict(one, "unsupported", reason=Reason("not_found")) for one in statements]
+
+    run, verifier = make_verifier(FixtureSearch(default=[AWAY]), judge_draft=judge)
+    run.is_strong = is_strong
+    asyncio.run(verifier(Draft(parse_parts(PIGS))))
+    assert len(asked) == checks
 
 
 def test_a_draft_is_narrowed_to_the_parts_with_some_statements():

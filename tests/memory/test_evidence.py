@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.memory.evidence import Evidence, drop_repeated_columns, drop_repeated_titles
+from suffice.memory.evidence import Evidence, drop_repeated_columns, drop_repeated_titles, refer_to_copies
 from suffice.testing import make_passage
 from suffice.types import Note, Place
 
@@ -55,3 +55,13 @@ def test_rows_name_their_columns_once_where_they_have_the_same():
     assert short.text == "Year: 2023 · Sacks: 7\n2024 · 9\nYear: 2025\nHighest: 9 (2024) · Lowest: 7\nA: a · b"
     prose = Note("Flour: rye.\n\nPrice: 4 euros.", ("[1]",))
     assert drop_repeated_columns(prose) == prose
+
+
+def test_a_paragraph_that_an_earlier_note_has_is_shown_once_with_both_sources():
+    quoted = "The ferry was closed for two weeks because the quay was flooded."
+    first = Note(f"Dear Ada,\n\n{quoted}\n\nKarl", ("[1]",), "mail")
+    reply = Note(f"Dear Karl,\n\nthank you.\n\n> {quoted}\n\nAda", ("[2]",), "reply")
+    other = Note(quoted.replace("two", "three"), ("[3]",), "minutes")
+    shown = refer_to_copies([first, reply, other])
+    assert (shown[0], shown[2]) == (first, other), "another figure is no copy"
+    assert shown[1].text == "Dear Karl,\n\nthank you.\n\n(as in [1])\n\nAda"

@@ -42,7 +42,9 @@ def test_a_prompt_has_a_template_with_a_version(prompt):
 def test_every_input_reaches_the_prompt(prompt):
     inputs = set(load_template(prompt.role).body.get_identifiers())
     # Not for a writer: guesses of the search, the count that its instruction states, and the length of the answer.
-    unshown = {"draft": {"gaps", "count", "max_tokens"}, "revise": {"max_tokens"}}.get(prompt.role, set())
+    unshown = {"draft": {"gaps", "count", "max_tokens"}, "revise": {"max_tokens"}, "reflect": {"max_tokens"}}.get(
+        prompt.role, set()
+    )
     assert inputs == {item.name for item in fields(prompt)} - unshown
     for text in (
         "the task at hand",

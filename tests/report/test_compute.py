@@ -163,3 +163,16 @@ def test_of_many_figures_a_strong_model_sees_what_was_computed_and_those_near_to
     few = [["[301]", "[302]"], ["[301]", "[302]", "[303]"]]
     everything = [f"[{number}]" for number in range(1, 304)]
     assert shown == ([everything[:-1], everything] if languages else few)
+
+
+def test_figures_may_be_written_as_in_other_languages():
+    text = "Der Arbeitspreis ist 11,9 Cent, der Verbrauch 20.000 Kilowattstunden."
+    assert find_unsourced_figure("20000 * 11.9 / 100", text) == ""
+    assert "in no source" in find_unsourced_figure("20000 * 11.8 / 100", text)
+
+
+def test_a_table_keeps_its_head_beside_its_figures():
+    _, model = compute(
+        ComputeResponse(""), text="| street | houses |\n|---|---|\n| Elm | 48 |\n| Oak | 55 |\n\nIt is nice."
+    )
+    assert model.prompts[0].notes[0].text == "| street | houses |\n|---|---|\n| Elm | 48 |\n| Oak | 55 |"

@@ -82,7 +82,10 @@ def test_a_section_of_another_author_is_read() -> None:
 
 def test_a_broad_question_is_never_called_answered_but_with_how_much_was_read(full_report: Report) -> None:
     report = replace(full_report, confidence=None, stop=replace(full_report.stop, sufficiency="yes"))
-    assert "Evidence judged sufficient: an estimated 90% of what is relevant was read." in render_markdown(report)
+    assert "Evidence judged sufficient: an estimated 90% of the relevant passages were read." in render_markdown(report)
+    part = Coverage(0.99, 0.97, 1.0, 11, 12, "how near passages are to the question")
+    measured = "11 of 12 files: 99 % (97–100 %) of those on this question, estimated from how near passages are to"
+    assert measured in render_markdown(replace(report, stop=replace(report.stop, coverage=part)))
     whole = replace(report, stop=replace(report.stop, coverage=Coverage(1.0, 1.0, 1.0, 12, 12, "all")))
     assert "Evidence judged sufficient: everything was read." in render_markdown(whole)
     left = replace(whole, metadata={**whole.metadata, "unreadable": ["broken.pdf"]})

@@ -57,13 +57,13 @@ def test_a_weak_answer_is_revised_until_it_passes():
 def test_what_a_reviewer_misses_is_searched_for_and_shown_to_the_reviser():
     found = [make_passage("p2", "The rivets of the bridge were made in Leeds.", "Rivets")]
     named = (
-        EvaluationIssue("completeness", "", "where the rivets were made"),
+        EvaluationIssue("completeness", "", "It does not say where the rivets were made.", query="rivets made where"),
         EvaluationIssue("structure", "", "too long"),
     )
     case = Case([scored(6, *named), scored(9)], [version(2)], found=found)
     case.run.evidence.add(make_passage("old", "Where the rivets were made is not said. " * 200))
     case.play()
-    assert case.wanted == ["where the rivets were made"], "an issue of the text is no question to the sources"
+    assert case.wanted == ["rivets made where"], "only what a reviewer has a query for is searched"
     assert found[0].text in [note.text for note in case.model.prompts[1].notes]
 
 

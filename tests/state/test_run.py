@@ -8,7 +8,7 @@ from suffice.errors import ModelError, ModelOutputError
 from suffice.events import PromptCompacted
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
-from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.prompts.planning import KeptNote, PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
 from suffice.state.snapshot import snapshot_state
 from suffice.strategies.reflect import ReflectStrategy
@@ -293,3 +293,25 @@ def test_the_token_budget_in_the_state_is_what_is_left():
     asyncio.run(run.reflect())
     assert snapshot_state(run)["token_budget"] == 30
     assert snapshot_state(make_run()[0])["token_budget"] is None
+
+
+def test_a_strong_model_is_shown_each_passage_once_with_its_notes_and_gaps():
+    kept = KeptNote("Ada built the bridge.", "[1]")
+    first = ReflectionResponse(False, 0.5, ("who paid for it",), notes=(kept,))
+    run, model = make_run({"reflect": [first, ModelError("dizzy"), NOTHING]})
+    run.is_strong = True
+    admit_round(run, ("one", make_passages(1)))
+    asyncio.run(run.reflect())
+    admit_round(run, ("two", make_passages(1, "Karl paid for it.", first=1)))
+    asyncio.run(run.reflect())
+    admit_round(run, ("three", make_passages(1, "It is blue.", first=2)))
+    asyncio.run(run.reflect())
+    one, two, three = model.prompts
+    assert [note.text for note in two.notes] == ["Karl paid for it."]
+    assert (two.kept, two.gaps) == (("Ada built the bridge. [1]",), ("who paid for it",))
+    assert [note.text for note in three.notes] == ["Karl paid for it.", "It is blue."], "the failed one did not see it"
+    assert "shown each passage once" in one.render()
+    run.is_strong, run._reflected_round = False, None
+    asyncio.run(run.reflect())
+    assert len(model.prompts[-1].notes) == 3
+    assert "shown each passage" not in model.prompts[-1].render()

@@ -87,10 +87,14 @@ class Figure:
             values.append(other.value * (100 if self.kind else 0.01))
         return any(self.value - self.below - close <= value <= self.value + self.above + close for value in values)
 
+    def is_like(self, other: "Figure") -> bool:
+        """Whether another figure may stand for the same thing: the unit is the same, or bare numbers are of a size."""
+        return self.kind == other.kind and (bool(self.kind) or 0.1 < abs(self.value) / (abs(other.value) or 1) < 10)
+
 
 @dataclass(frozen=True, slots=True)
 class MissingFigure:
-    """A figure of a claim that no source has, and the figure of the same kind that the nearest text has; empty if none."""
+    """A figure of a claim that no source has, and the only one like it in the nearest text; empty if there is not just one."""
 
     claim_value: str
     source_value: str = ""
@@ -114,13 +118,9 @@ def find_missing_figure(
     terms = [*stated, *find_figures(near)] if may_compute else []
     for figure in own:
         if figure not in stated and not _is_computed(figure, terms):
-            others = [
-                other
-                for other in find_figures(near)
-                if other.kind == figure.kind and not any(one.matches(other) for one in own)
-            ]
-            nearest = min(others, key=lambda other: abs(other.value - figure.value), default=None)
-            return MissingFigure(figure.text, "" if nearest is None else nearest.text)
+            others = [other for other in find_figures(near) if not any(one.matches(other) for one in own)]
+            like = {other.text for other in others if figure.is_like(other)}
+            return MissingFigure(figure.text, like.pop() if len(like) == 1 else "")
     return None
 
 

@@ -34,4 +34,4 @@ def describe_reason(reason: Reason | None) -> str:
         return _SENTENCES.get(reason.kind, reason.kind)
     if reason.source_value:
         return f"the source says {reason.source_value}, not {reason.claim_value}"
-    return f"the source does not have {reason.claim_value}"
+    return f"{reason.claim_value} is not in the source"

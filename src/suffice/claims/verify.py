@@ -73,7 +73,6 @@ class ClaimVerifier:
     _is_offline: bool = False
     _cache: dict[Statement, tuple[int, ClaimVerdict]] = field(default_factory=dict)
     _by_model: dict[Statement, ClaimVerdict] = field(default_factory=dict)
-    _searched: set[str] = field(default_factory=set)
 
     async def __call__(self, draft: Draft) -> Checked:
         """Return the draft with every unsupported statement mended or removed; a lenient run marks such statements."""
@@ -100,7 +99,7 @@ class ClaimVerifier:
     async def _verify(self, draft: Draft) -> Checked:
         verdicts = await self._judge(draft.written, draft)
         lacking = {one: verdict.plain_text for one, verdict in verdicts.items() if _lacks_support(verdict)}
-        if await self.find_more(lacking.values(), "support for a claim"):
+        if await self.find_more(lacking.values(), "support for a claim") and not self.run.is_strong:  # Else it mends.
             verdicts |= await self._judge(list(lacking), draft)
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [one for one in verdicts.values() if not _is_acceptable(one) and one.uncited_support is None]
@@ -233,11 +232,9 @@ class ClaimVerifier:
         """Search for what is wanted, each once, and return whether that found new evidence."""
         if self.run.has_read_all:
             return False
-        new = [text for text in dict.fromkeys(wanted) if text not in self._searched][:MAX_CLAIM_QUERIES]
-        queries = self.run.filter_new_queries([Query(text, intent) for text in new])
+        queries = self.run.filter_new_queries([Query(text, intent) for text in wanted])[:MAX_CLAIM_QUERIES]
         if not queries or self._is_offline or self.run.is_degraded or self.run.budget.seconds_left == 0:
             return False
-        self._searched.update(new)
         size = len(self.run.evidence)
         hits = await asyncio.gather(*map(self._search_query, queries))
         found = {passage.id: passage for each in hits for passage in each.passages}

@@ -15,6 +15,7 @@ from suffice.cli.options import JSON, OUTPUT, PLAIN_ALPHA_HELP, argument, build_
 from suffice.cli.output import print_error, print_note, write_file
 from suffice.errors import InputError, ModelError
 from suffice.options import SEARCH
+from suffice.text.plain import count
 from suffice.types import Claim, Excerpt, Passage, Query, Source
 
 if TYPE_CHECKING:
@@ -217,8 +218,6 @@ def _has_lines(file: str) -> bool:
 
 def _update_receipt(path: Path, earlier: "Receipt", checked: list[CheckedText]) -> None:
     """Write the receipt and say what the check read and which verdicts changed since the last one."""
-    from suffice.report.wording import count
-
     write_file(path, earlier.update([one.record for one in checked]).dumps(), "--receipt")
     changes = [(one.file, *change) for one in checked for change in earlier.list_changes(one.record)]
     total, read = sum(len(one.claims) for one in checked), sum(one.claims_read for one in checked)

@@ -11,6 +11,7 @@ from suffice import settings
 from suffice.cli.options import JSON, CommandGroup, argument, flag
 from suffice.cli.output import render_report, validate_report_path, write_file, write_report
 from suffice.errors import InputError
+from suffice.text.plain import count
 
 if TYPE_CHECKING:
     from suffice.storage.findings import FindingStore
@@ -82,7 +83,6 @@ def delete(
     delete_all: bool = flag(False, "Delete all runs.", flags="--all"),
 ) -> None:
     """Delete runs: their trace, report, log line and findings."""
-    from suffice.report.wording import count
     from suffice.storage.runs import delete_runs, find_run_dir, list_unfinished_runs, read_log
 
     if delete_all == bool(names):
@@ -127,8 +127,6 @@ def forget(
     forget_all: bool = flag(False, "Delete all findings.", flags="--all"),
 ) -> None:
     """Delete findings."""
-    from suffice.report.wording import count
-
     if forget_all == bool(numbers):
         raise InputError("Name the findings to delete by their number, or delete all of them with --all")
     deleted = _open_findings().delete(None if forget_all else numbers)

@@ -43,7 +43,8 @@ from suffice.report.chart import render_sparkline
 from suffice.report.markdown import describe_partly, describe_refusal, describe_restated, format_usage, render_markdown
 from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
-from suffice.report.wording import count, describe_reading, describe_search, describe_stop, format_reading
+from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
+from suffice.text.plain import count
 from suffice.text.sections import ReportSection
 from suffice.types import Passage, Report, ReviewRound, Stop
 

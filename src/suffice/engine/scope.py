@@ -5,7 +5,7 @@ what was read.
 """
 
 import os
-from collections.abc import AsyncGenerator, Callable, Container, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Container, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -13,19 +13,18 @@ from pathlib import Path
 from suffice.engine.loop import build_stopped, judge_round
 from suffice.events import Event, Searching
 from suffice.gates.base import Gate
+from suffice.memory.evidence import RUN_WORDS, list_runs
 from suffice.meters import MeterSet
 from suffice.search.base import ScopeSearch, Search
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
+from suffice.text.plain import count
 from suffice.text.tokens import estimate_tokens, tokenize
 from suffice.types import Coverage, Failure, Hits, OpenDocument, Passage, Query, Round, Verdict
 
 MAX_PASSAGES = 2_000  # More do not fit the context of any model.
 _CONTEXT_SHARE = 0.5  # The other half is for the answer and its check.
 _NOTE_TOKENS = 12  # Tokens for the markup around a passage in the prompt.
-_RUN_WORDS = 5  # Words in a row by which a passage is compared with other files; one other figure makes it new.
-_TRUTH_WORDS = {"yes": "true", "no": "false"}  # So reads a sheet, of which the copy as CSV has the words of a program.
-
 _MAX_LISTED = 300  # Files that the planner is told of.
 _OPENED_SHARE = 0.125  # Of the context, for one document; three leave room for what is searched.
 
@@ -79,9 +78,8 @@ async def list_scope(documents: ScopeSearch, run: RunState) -> tuple[Passage, ..
     if context is None:
         return ()
     passages = await documents.list_passages(MAX_PASSAGES)
-    limit = context * _CONTEXT_SHARE
-    if run.budget.tokens_left is not None:
-        limit = min(limit, run.budget.tokens_left * _CONTEXT_SHARE)
+    left = run.budget.tokens_left
+    limit = _CONTEXT_SHARE * (context if left is None else min(context, left))
     return tuple(passages) if passages and count_tokens(drop_copies(passages)) <= limit else ()
 
 
@@ -95,7 +93,7 @@ def drop_copies(passages: Sequence[Passage]) -> list[Passage]:
     for _, own in groupby(passages, key=lambda passage: passage.place.path):
         in_file = list(own)
         new += filter(None, (_cut_copied(passage, seen) for passage in in_file))
-        seen.update(_list_runs([word for passage in in_file for word in tokenize(passage.text)]))
+        seen.update(list_runs([word for passage in in_file for word in tokenize(passage.text)]))
     return new
 
 
@@ -103,8 +101,8 @@ def _cut_copied(passage: Passage, seen: Container[tuple[str, ...]]) -> Passage |
     """Return the passage from its first to its last new paragraph; one that only has words of its title is not new."""
     paragraphs = passage.text.split("\n\n")
     words = [tokenize(paragraph) for paragraph in paragraphs]
-    runs = enumerate(_list_runs([word for own in words for word in own]))
-    copied = {first + n for first, run in runs if run in seen for n in range(_RUN_WORDS)}
+    runs = enumerate(list_runs([word for own in words for word in own]))
+    copied = {first + n for first, run in runs if run in seen for n in range(RUN_WORDS)}
     if not copied:
         return passage
     known = set(tokenize(passage.title))
@@ -117,11 +115,6 @@ def _cut_copied(passage: Passage, seen: Container[tuple[str, ...]]) -> Passage |
         return None
     place = passage.place.narrowed(passage.text, new[0], new[-1])
     return replace(passage, text=passage.text[new[0] : new[-1]], place=place)
-
-
-def _list_runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    words = [_TRUTH_WORDS.get(word, word) for word in words]
-    return zip(*(words[n:] for n in range(_RUN_WORDS)), strict=False)
 
 
 def count_tokens(passages: Sequence[Passage]) -> int:
@@ -148,7 +141,7 @@ async def read_all(
         run.survey.mark_all_read()
     done = await judge_round(run, gate, meters, round)
     files = len({passage.place.path for passage in read})
-    because = f"{files} {'file' if files == 1 else 'files'}, about {count_tokens(found):,} tokens"
+    because = f"{count(files, 'file')}, about {count_tokens(found):,} tokens"
     if found != tuple(read):
         because += " without what copies repeat"
     verdict = Verdict("read_all", True, "read_all", because, promise="guarantee")

@@ -32,5 +32,5 @@ class coverage(LeafGate):
         stop = seen >= self.target
         is_range = low is not None and high is not None and f"{low:.0%}" != f"{high:.0%}"
         between = f" ({low:.0%} to {high:.0%})" if is_range else ""
-        because = f"an estimated {seen:.0%}{between} of what is relevant was read; the target is {self.target:.0%}"
+        because = f"an estimated {seen:.0%}{between} of relevant passages were read; the target is {self.target:.0%}"
         return self.make_verdict(stop, "sufficient", because, {"relevance.seen": (seen, self.target)})

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from suffice.text.plain import count
 from suffice.types import Promise, Report, RoundRecord, Sufficiency
 
 STOP_REASON_TEXT = {
@@ -33,11 +34,11 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
     passages = sum(record.new_passages for record in rounds if record.accepted)
     queries = sum(len(record.queries) for record in rounds)
     detail = f": {because}" if because else ""
-    when = f"after {_pluralize(len(rounds), 'round')}" if rounds else "before the first round"
+    when = f"after {count(len(rounds), 'round')}" if rounds else "before the first round"
     parts = [f"Stopped {when} because {STOP_REASON_TEXT.get(reason, reason)}{detail}."]
     if reason == "read_all" or not rounds:
         return parts[0]
-    found = f"{_pluralize(queries, 'query', 'queries')} brought {_pluralize(passages, 'passage')}"
+    found = f"{count(queries, 'query', 'queries')} brought {count(passages, 'passage')}"
     if not rounds[-1].accepted:
         found += "; the last round was rejected and not used"
     else:
@@ -61,8 +62,8 @@ def describe_sufficiency(report: Report) -> str:
     """Say whether the evidence was judged sufficient, of a broad question or a list how much was read instead."""
     sufficient, confidence, sufficiency = report.sufficient, report.confidence, report.stop.sufficiency
     if confidence is None and sufficiency == "yes" and (coverage := report.stop.coverage):
-        share = "everything" if coverage.is_complete else f"an estimated {coverage.share:.0%} of what is relevant"
-        return f"{share} was read"
+        share = f"an estimated {coverage.share:.0%} of the relevant passages were read"
+        return "everything was read" if coverage.is_complete else share
     if confidence is None and sufficiency in _SUFFICIENCY_TEXT:
         return _SUFFICIENCY_TEXT[sufficiency]
     if sufficient is None:
@@ -71,7 +72,3 @@ def describe_sufficiency(report: Report) -> str:
     if confidence is not None:
         basis = f"confidence {confidence:.2g}"
     return f"{'yes' if sufficient else 'no'} ({basis})"
-
-
-def _pluralize(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

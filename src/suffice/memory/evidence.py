@@ -6,19 +6,22 @@ from dataclasses import replace
 from suffice.text.tokens import tokenize
 from suffice.types import Note, Passage
 
+RUN_WORDS = 5  # Words in a row by which texts are compared; one other figure makes a stretch new.
+_TRUTH_WORDS = {"yes": "true", "no": "false"}  # So reads a sheet, of which the copy as CSV has the words of a program.
+
 
 class Evidence:
     """An append-only list of passages. Handles number them from 1 and do not change."""
 
     def __init__(self) -> None:
-        self._passages: list[Passage] = []
+        self._by_handle: dict[str, Passage] = {}
         self._handles: dict[str, str] = {}
 
     def add(self, passage: Passage) -> str:
         """Add a passage and return its handle. A passage that was added before has its old handle."""
         if passage.id not in self._handles:
-            self._passages.append(passage)
-            self._handles[passage.id] = f"[{len(self._passages)}]"
+            self._handles[passage.id] = f"[{len(self._handles) + 1}]"
+            self._by_handle[self._handles[passage.id]] = passage
         return self._handles[passage.id]
 
     def get_handle(self, passage: Passage) -> str:
@@ -33,14 +36,11 @@ class Evidence:
 
     def find_passage(self, handle: str) -> Passage | None:
         """Return the passage with this handle; ``None`` for an unknown handle."""
-        number = handle.strip("[]")
-        if not number.isdecimal() or number != str(int(number)) or not 1 <= int(number) <= len(self._passages):
-            return None
-        return self._passages[int(number) - 1]
+        return self._by_handle.get(f"[{handle.strip('[]')}]")
 
     @property
     def by_handle(self) -> dict[str, Passage]:
-        return {f"[{number}]": passage for number, passage in enumerate(self._passages, 1)}
+        return dict(self._by_handle)
 
     def resolve_citation(self, citation: str) -> str | None:
         """Return the handle of a citation: a handle itself, or the anchor of a typed source, which is its passage's id."""
@@ -50,10 +50,10 @@ class Evidence:
         return passage_id in self._handles
 
     def __iter__(self) -> Iterator[Passage]:
-        return iter(self._passages)
+        return iter(self._by_handle.values())
 
     def __len__(self) -> int:
-        return len(self._passages)
+        return len(self._by_handle)
 
 
 def drop_repeated_titles(notes: Sequence[Note]) -> tuple[Note, ...]:
@@ -80,3 +80,25 @@ def drop_repeated_columns(note: Note) -> Note:
         lines.append(" · ".join(value for *_, value in cells) if is_repeated else line)
         before = columns
     return replace(note, text="\n".join(lines))
+
+
+def refer_to_copies(notes: Sequence[Note]) -> tuple[Note, ...]:
+    """Return the notes with a paragraph that an earlier one has replaced by its handle: "(as in [3])"."""
+    seen: dict[tuple[str, ...], str] = {}
+    short: list[Note] = []
+    for note in notes:
+        paragraphs = note.text.split("\n\n")
+        for number, paragraph in enumerate(paragraphs):
+            earlier = {seen.get(run) for run in list_runs(tokenize(paragraph))}
+            if len(earlier) == 1 and (first := earlier.pop()):
+                paragraphs[number] = f"(as in {first})"
+        short.append(replace(note, text="\n\n".join(paragraphs)))
+        for run in list_runs(tokenize(note.text)):
+            seen.setdefault(run, "".join(note.handles[:1]))
+    return tuple(short)
+
+
+def list_runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Return all stretches of a few words in a row."""
+    words = [_TRUTH_WORDS.get(word, word) for word in words]
+    return zip(*(words[n:] for n in range(RUN_WORDS)), strict=False)

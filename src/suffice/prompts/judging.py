@@ -79,12 +79,13 @@ class JudgeNeutrally(JudgeProgress):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationIssue:
-    """What prevents a better score in one dimension, and in which section, perhaps in one sentence of it."""
+    """What prevents a better score in one dimension, in which section or sentence, and what to search for."""
 
     dimension: str
     section: str = ""
     problem: str = ""
     sentence: str = ""
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)

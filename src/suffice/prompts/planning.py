@@ -74,11 +74,10 @@ class Plan(Prompt[PlanResponse]):
 
 @dataclass(frozen=True, slots=True)
 class KeptNote:
-    """A fact that the model wants the writer to have: from which source, and why it matters."""
+    """A fact that the model wants the writer to have, and its source."""
 
     fact: str
     source: str = ""
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ def _list_queries(opened: Sequence[str], queries: Sequence[PlannedQuery], intent
 
 
 class Reflect(Prompt[ReflectionResponse]):
-    """``thin`` are queries with few results, to be reworded; ``leads`` are open ends of the evidence."""
+    """``thin`` queries found little, ``leads`` are open ends, ``gaps`` were named before; ``once``: no passage comes again."""
 
     role = "reflect"
     omits_empty = True
@@ -124,6 +123,9 @@ class Reflect(Prompt[ReflectionResponse]):
     """The notes that the model has kept so far."""
     files: tuple[str, ...] = ()
     """The documents in scope, one line each, if they are known."""
+    gaps: tuple[str, ...] = ()
+    once: str = ""
+    max_tokens: int = 800
 
 
 @dataclass(frozen=True, slots=True)

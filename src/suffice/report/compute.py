@@ -28,6 +28,7 @@ _NUMBER = re.compile(r"\d+(?:[,\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 _FREE_CONSTANTS = frozenset(
     {0, 0.5, 1, 2, 7, 10, 12, 24, 30, 52, 60, 100, 365, 366, 1_000, 3_600, 1_000_000, 1_000_000_000}
 )
+_OTHER_MARKS = str.maketrans(",.", ".,")  # 11,9 is 11.9 in many languages, and 20.000 is 20,000.
 _FIGURE_TOKENS = 3_000  # Of sentences with figures that a strong model is shown, those nearest to the task.
 _UNIT_SCALES = (1, 100, 1e-3, 1e-6, 1e-9)  # 12 % may be written as 0.12, and 3 million as 3_000_000.
 
@@ -50,7 +51,7 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
         shown = () if correction else tuple(filter(None, map(_keep_figures, notes)))
         shown = _select_nearest(run, shown) if run.is_strong else shown
         answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), correction, shown))
-        code = "" if answer is None else _strip_fence(answer.code)
+        code = "" if answer is None else (unwrap_fence(answer.code) or answer.code).strip()
         if answer is None or not code:
             break
         result = await _compute(run, code, notes)
@@ -79,8 +80,9 @@ def _is_wanted(run: RunState) -> bool:
 
 def _keep_figures(note: Note) -> Note | None:
     """Return the note with its sentences that have a figure; ``None`` if none has."""
-    spans = [span for span in quotable_spans(note.text, note.kind) if _NUMBER.search(note.text, *span)]
-    return replace(note, text="\n".join(note.text[slice(*span)] for span in spans)) if spans else None
+    spans = [note.text[slice(*span)] for span in quotable_spans(note.text, note.kind)]
+    kept = [text for text in spans if text.startswith("|") or _NUMBER.search(text)]  # A table keeps its head.
+    return replace(note, text="\n".join(kept)) if _NUMBER.search(note.text) else None
 
 
 def _select_nearest(run: RunState, notes: Sequence[Note]) -> tuple[Note, ...]:
@@ -110,7 +112,8 @@ async def _compute(run: RunState, code: str, notes: tuple[Note, ...]) -> sandbox
 
 def find_unsourced_figure(code: str, source_text: str) -> str:
     """Name a figure of the program that does not occur in the sources; empty if there is none."""
-    known_figures = {_parse_number(text) for text in _NUMBER.findall(source_text)}
+    texts = source_text, source_text.translate(_OTHER_MARKS)
+    known_figures = {_parse_number(number) for text in texts for number in _NUMBER.findall(text)}
     values = list_constants(code)
     figures = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     in_texts = [
@@ -133,9 +136,3 @@ def build_computed_passage(code: str, output: str, number: int = 1) -> Passage:
 
 def _parse_number(text: str) -> float:
     return float(re.sub(r"[^\d.]", "", text))
-
-
-def _strip_fence(code: str) -> str:
-    """Remove the code fence that a model may put around its program."""
-    inside = unwrap_fence(code)
-    return (code if inside is None else inside).strip()

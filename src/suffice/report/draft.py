@@ -15,7 +15,7 @@ from itertools import takewhile
 
 from suffice.answers import Draft, Part, Quotation, SectionHeading, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
-from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
+from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles, refer_to_copies
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
 from suffice.models.embeddings import embed_static, get_minilm
@@ -403,7 +403,8 @@ def name_lists(run: RunState) -> str:
 async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:
     """Draft the answer in one call. If a list is too short, ask once more and take the longer list."""
     if run.is_strong:
-        prompt = replace(prompt, notes=tuple(map(drop_repeated_columns, drop_repeated_titles(prompt.notes))))
+        notes = refer_to_copies(drop_repeated_titles(prompt.notes))
+        prompt = replace(prompt, notes=tuple(map(drop_repeated_columns, notes)))
     first = read_response(run, await run.ask(prompt))
     count = count_list_sections(first.parts)
     if count >= prompt.count or not first.parts or not is_language_model(run.model):

@@ -50,7 +50,6 @@ from suffice.report.timeline import (
     select_readings,
 )
 from suffice.report.wording import (
-    count,
     describe_reading,
     describe_search,
     describe_stop,
@@ -60,7 +59,7 @@ from suffice.report.wording import (
 )
 from suffice.text.citations import find_citations
 from suffice.text.markdown import escape_markdown, strip_markdown
-from suffice.text.plain import replace_spans, strip_control_chars, to_one_line
+from suffice.text.plain import count, replace_spans, strip_control_chars, to_one_line
 from suffice.text.sections import ReportSection
 from suffice.types import Claim, ClosestPassage, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
 

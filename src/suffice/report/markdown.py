@@ -20,7 +20,6 @@ from suffice.report.provenance import (
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import (
     PARTLY_NOTICE,
-    count,
     describe_reading,
     describe_search,
     format_reading,
@@ -30,7 +29,7 @@ from suffice.state.follow_ups import extract_key_words
 from suffice.text.citations import is_handle
 from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_line, escape_markdown, neutralize_links, to_inline_code
-from suffice.text.plain import strip_control_chars, to_one_line
+from suffice.text.plain import count, strip_control_chars, to_one_line
 from suffice.text.quoting import quote_block
 from suffice.text.sections import ReportSection
 from suffice.types import ClosestPassage, Report, Stop, UsageSummary

@@ -1,7 +1,6 @@
 """Hand the sentences that the claim check doubts back to the writer, once, with the reason and the passage."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from suffice.answers import Draft, Statement
 from suffice.claims.reasons import describe_reason
@@ -40,7 +39,7 @@ async def mend_statements(
     claims = [Statement(verdict.plain_text) for verdict in doubtful]  # Their own sources may not be the right ones.
     shown = add_nearest(claims, handles, run.evidence.by_handle, run.compute_prompt_budget(answer_tokens)[0])
     sources = drop_repeated_titles([*map(run.evidence.make_note, shown.values())])
-    text = Note(_number_doubtful(run, doubtful, draft), ())
+    text = Note(render_with_lists(run, draft.narrow([verdict.claim for verdict in doubtful])), ())
     answer = await run.try_ask(Mend(run.task, tuple(doubts), text, sources, answer_tokens))
     texts = {} if answer is None else {one.number: one.text for one in answer.sentences}
     return {
@@ -48,13 +47,3 @@ async def mend_statements(
         for number, verdict in enumerate(doubtful, 1)
         if number in texts and isinstance(verdict.claim, Statement)
     }
-
-
-def _number_doubtful(run: RunState, doubtful: Sequence[ClaimVerdict], draft: Draft) -> str:
-    """Return the parts of the draft with doubtful statements as Markdown, these with their numbers."""
-    numbers = {verdict.claim: number for number, verdict in enumerate(doubtful, 1)}
-
-    def mark(one: Statement) -> tuple[Statement, ...]:
-        return (replace(one, text=f"({numbers[one]}) {one.text}") if one in numbers else one,)
-
-    return render_with_lists(run, draft.narrow(numbers).replace_statements(mark))

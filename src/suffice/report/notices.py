@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from suffice.claims.reasons import describe_reason
 from suffice.report.wording import PARTLY_NOTICE
 from suffice.text.markdown import escape_markdown
+from suffice.text.plain import count
 from suffice.text.sections import ReportSection
 from suffice.types import Absence, Coverage, Disagreement, Notice, RemovedClaim, Report, Span
 
@@ -90,10 +91,10 @@ def describe_completeness(report: Report) -> str:
 def _describe_coverage(coverage: Coverage) -> str:
     share, low, high = (round(100 * value) for value in (coverage.share, coverage.low, coverage.high))
     between = f" ({low}–{high} %)" if high > low else ""
-    read = f"Read {coverage.files_read:,} of {coverage.files:,} {'file' if coverage.files == 1 else 'files'}."
-    if coverage.files_read == coverage.files and coverage.low == 1:
-        return f"{read} All of it was read."
-    return f"{read} An estimated {share} %{between} of what they say on this was read for this report."
+    files = f"{coverage.files_read:,} of {count(coverage.files, 'file')}"
+    if coverage.is_complete:
+        return f"Read {files}. All of it was read."
+    return f"Read passages of {files}: {share} %{between} of those on this question, estimated from {coverage.method}."
 
 
 def describe_absence(absence: Absence) -> str:

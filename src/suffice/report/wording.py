@@ -6,7 +6,7 @@ from typing import Literal
 
 from suffice.gates.explanation import STOP_REASON_TEXT
 from suffice.report.timeline import list_stopping_verdicts
-from suffice.text.plain import finite_or_none, format_number
+from suffice.text.plain import count, finite_or_none, format_number
 from suffice.types import Report, Stop
 
 _Unit = Literal["share", "of 10", "number", "seconds", "usd"]
@@ -35,7 +35,7 @@ _READINGS = {
     "coverage.min": _Reading("least covered part", "share", "from"),
     "coverage.gain": _Reading("growth of coverage", "share", "below"),
     "unseen.mass": _Reading("evidence still unseen (estimate)", "share", "below"),
-    "relevance.seen": _Reading("of what is relevant, read (estimate)", "share", "from"),
+    "relevance.seen": _Reading("of the relevant passages, read (estimate)", "share", "from"),
     "relevance.low": _Reading("… at least", "share", "from"),
     "relevance.high": _Reading("… at most", "share", "from"),
     "question.residual": _Reading("question not yet covered", "share", "below"),
@@ -107,7 +107,7 @@ def describe_stop(stop: Stop) -> str:
     if is_all_read(stop):
         why = STOP_REASON_TEXT["read_all"]
     elif stop.reason == "sufficient" and stop.coverage is not None:
-        why = f"an estimated {format_reading('relevance.seen', stop.coverage.share)} of what is relevant was read"
+        why = f"an estimated {format_reading('relevance.seen', stop.coverage.share)} of the relevant passages were read"
     chances = (leaf.signals.get("worth.p", (None, 0.0))[0] for leaf in list_stopping_verdicts(stop))
     if stop.reason == "diminished" and (known := [one for one in chances if finite_or_none(one) is not None]):
         why = f"another round had a chance of {format_reading('worth.p', known[0])} of finding more"
@@ -140,15 +140,6 @@ def list_fruitless_queries(report: Report) -> tuple[str, ...]:
     """Return the queries with few results whose rounds brought nothing new."""
     useful = {query for record in report.stop.rounds if record.new_passages for query in record.queries}
     return tuple(query for query in report.failed_queries if query not in useful)
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
-
-    >>> count(1, "query", "queries"), count(1200, "round")
-    ('1 query', '1,200 rounds')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def _describe_scope(report: Report) -> str:

@@ -40,7 +40,6 @@ FindMore = Callable[[Iterable[str], str], Awaitable[bool]]
 
 PANEL_READERS = ("practitioner", "critic", "newcomer")
 _TOKEN_MARGIN = 200  # Tokens for the description of the reader and a reminder.
-_SEARCHED_FOR = ("completeness", "depth", "specificity")  # Issues of these dimensions say what is missing.
 _REMINDER = "Your last evaluation could not be read. Give all six scores as numbers from 0 to 10."
 
 
@@ -176,9 +175,8 @@ class ReviewLoop:
 
     async def _revise(self, text: Checked, issues: tuple[str, ...]) -> Checked:
         """Return the next version with its claims verified; empty if there is none."""
-        missing = (issue.problem for issue in self._named if issue.dimension in _SEARCHED_FOR and issue.problem)
         known = self._run.evidence.by_handle
-        await self._find_more(missing, "missing, by the review")
+        await self._find_more((issue.query for issue in self._named if issue.query.strip()), "missing, by the review")
         revision = await revise_draft(self._run, text.draft, issues, self._named, known)
         checked = Checked() if revision is None else await self._verify_claims(revision)
         shown = {verdict.plain_text for verdict in (*checked.verdicts, *checked.removed)}

@@ -45,7 +45,7 @@ async def revise_draft(
     about = (one for one in draft.written if run.scope_languages or strip_claim_markup(one.text) in texts)
     cited = {handle for one in about for handle in one.handles}
     max_tokens = min(_SOURCE_TOKENS, run.compute_prompt_budget(answer_tokens)[0] - estimate_tokens(text))
-    missing = [f"{one.section} {one.problem} {one.sentence}" for one in named if one.dimension not in _OF_THE_TEXT]
+    missing = [f"{one.problem} {one.query} {one.sentence}" for one in named if one.dimension not in _OF_THE_TEXT]
     wanted, passages = [Statement(one) for one in missing or [run.task]], run.evidence.by_handle
     new = {handle: one for handle, one in passages.items() if handle not in old or handle in cited}
     near = add_nearest(wanted, add_nearest(wanted, cited, new, max_tokens, _NEAREST), passages, max_tokens, _NEAREST)

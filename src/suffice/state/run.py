@@ -12,7 +12,7 @@ from dataclasses import replace
 from suffice.events import Event, Planned, PromptCompacted, Reflected
 from suffice.measure.spend import spend_readings
 from suffice.memory.base import BeliefLimits, MemoryContext, MemoryFactory
-from suffice.memory.evidence import Evidence
+from suffice.memory.evidence import Evidence, drop_repeated_titles
 from suffice.memory.extraction import extract_facts
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
@@ -97,6 +97,7 @@ class RunState(Prompter):
         self.current_plan: PlanResponse | None = None
         self.reflection: ReflectionResponse | None = None
         self._reflected_round: int | None = None
+        self._reflected: set[str] = set()  # Handles of passages that a strong model's reflections were shown.
         self.latest_round: Round | None = None
         self.records: list[RoundRecord] = []
         self.readings: list[Readings] = []
@@ -166,11 +167,15 @@ class RunState(Prompter):
         notes, left = self.render_notes(), self.describe_budget_left()
         kept = tuple(f"{note.fact} {note.source}".strip() for note in self.kept_notes.values())
         prompt = Reflect(self.task, notes, self.recent_queries, thin, leads, limit, left, kept, self.scope_files)
-        self.reflection = await self.try_ask(prompt)
-        if self.reflection is None:
+        if self.is_strong:
+            new = [note for note in notes if not (note.whole and self._reflected.issuperset(note.handles))]
+            gaps, tokens = self.reflection.gaps if self.reflection else (), 2 * prompt.max_tokens  # Room for its notes.
+            prompt = replace(prompt, notes=drop_repeated_titles(new), gaps=gaps, once="once", max_tokens=tokens)
+        self.reflection = found = await self.try_ask(prompt)
+        if found is None:
             self.searches.return_thin_queries(thin)
             return None
-        found = self.reflection
+        self._reflected.update(handle for note in notes if note.whole for handle in note.handles)
         known = (note for note in found.notes if self.evidence.resolve_citation(note.source) is not None)
         self.kept_notes.update((note.fact, note) for note in known)
         judged = len(self.records), found.sufficient, found.confidence, tuple(found.gaps)

@@ -96,7 +96,7 @@ class Survey:
         """Return the estimate as the report states it."""
         share, low, high = self.estimate()
         read = {self.passages[row].place.path for row in self._read}
-        return Coverage(share, low, high, len(read), len(self.file_scores), "probabilities of all passages in scope")
+        return Coverage(share, low, high, len(read), len(self.file_scores), "how near passages are to the question")
 
     def list_nearest(self, read: Iterable[Passage]) -> list[Passage]:
         """Return the passages that were read and are nearest to the question, as many as a narrow question sees."""

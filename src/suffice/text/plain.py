@@ -84,3 +84,12 @@ def format_number(value: float | None) -> str:
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.2f}" if abs(value) >= 0.01 else f"{value:.2g}"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> count(1, "query", "queries"), count(1200, "round")
+    ('1 query', '1,200 rounds')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
