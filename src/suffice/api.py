@@ -18,7 +18,7 @@ from suffice.engine.interventions import validate_interventions
 from suffice.engine.pipeline import RunConfig, run_to_report
 from suffice.engine.presets import get_preset
 from suffice.engine.vision import find_images
-from suffice.errors import InputError
+from suffice.errors import InputError, ModelUnusable
 from suffice.events import Event
 from suffice.gates.base import Gate
 from suffice.gates.coverage import coverage
@@ -434,13 +434,17 @@ async def _choose_model_factory(
     """Return a function from the run's embeddings, which some models use, to the chosen model."""
     if model is not None and not isinstance(model, str):
         return lambda embed: model
-    from suffice.models.choose import choose_model
+    from suffice.models.choose import check_all_models, choose_model
 
     def read_earlier_runs() -> list[dict[str, Any]]:
         return [row for row in runs.read_log(config.data_dir) if row.get("model") != "extractive"]
 
-    # In a thread, because it may call a server.
-    return await asyncio.to_thread(choose_model, model, config, notify, read_earlier_runs, skills)
+    # In threads, because they may call a server.
+    make_model = await asyncio.to_thread(choose_model, model, config, notify, read_earlier_runs, skills)
+    can_answer, checks = await asyncio.to_thread(check_all_models, make_model(None))
+    if not can_answer:
+        raise ModelUnusable(next(fault for works, fault in checks if not works))
+    return make_model
 
 
 def _resolve_review_rules(options: RunOptions, config: settings.Settings, model: Model) -> settings.ReviewRules | None:

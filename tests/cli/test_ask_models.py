@@ -153,12 +153,25 @@ def test_a_model_that_cannot_be_used_ends_the_run_at_once(
     assert advice in line
 
 
-def test_a_dead_server_is_not_waited_for(suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_server_is_found_out_before_the_documents_are_read(
+    suffice: Callable, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    for options in ([], ["--model", "openai:qwen"]):
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    for options in ([], ["--model", "openai:qwen"], ["--model", "ollama:qwen"]):
         result = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", *options)
         assert result.status == 4
-        assert "start the server" in result.err
+        [line] = result.err.splitlines()
+        assert "start the server" in line
+        assert not list(tmp_path.glob("cache/**/*.*"))
+
+
+def test_a_dead_server_is_no_fault_while_another_model_can_answer(
+    suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    result = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--model", "ollama:qwen,extractive", "--json")
+    assert (result.status, json.loads(result.out)["status"]) == (0, "partial"), result.err
 
 
 def test_found_evidence_is_shown_when_the_key_expires_before_the_draft(ask: Callable) -> None:

@@ -46,6 +46,14 @@ def test_unusable_answers_are_no_models(body: bytes) -> None:
         assert fetch_context(server.url, "x") is None
 
 
+def test_a_server_that_is_too_busy_to_list_its_models_is_not_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "REQUEST_TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        assert servers.diagnose(url) == "unlisted"
+    assert servers.diagnose(url) == "dead"
+
+
 def test_a_server_that_sends_one_byte_at_a_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "REQUEST_TIMEOUT", 0.5)
     listener = socket.create_server(("127.0.0.1", 0))

@@ -220,10 +220,11 @@ class _ModelChooser:
             tokens = servers.fetch_ollama_context(url, model)
             if tokens is None:
                 tokens = servers.OLLAMA_DEFAULT_CONTEXT
-                self.notify(
-                    f"Ollama reads {tokens} tokens of a prompt by default; to use more, start it with "
-                    "OLLAMA_CONTEXT_LENGTH and set SUFFICE_CONTEXT to the same number."
-                )
+                if server_models is not None:  # It runs.
+                    self.notify(
+                        f"Ollama reads {tokens} tokens of a prompt by default; to use more, start it with "
+                        "OLLAMA_CONTEXT_LENGTH and set SUFFICE_CONTEXT to the same number."
+                    )
             return tokens
         if url != DEFAULT_URLS[provider]:
             tokens = (

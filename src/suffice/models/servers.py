@@ -58,8 +58,10 @@ def diagnose(url: str, key: str | None = None) -> Literal["ok", "dead", "refused
             return "ok"
     except HTTPError as error:
         return "refused" if error.code in (401, 403) else "unlisted"
-    except (URLError, OSError, ValueError):
+    except URLError:
         return "dead"
+    except (OSError, HTTPException):  # It accepted the connection.
+        return "unlisted"
 
 
 def fetch_models(url: str, key: str | None = None) -> ServerModels | None:
