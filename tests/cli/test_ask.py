@@ -62,9 +62,13 @@ def test_an_answer_is_quoted_and_cited(suffice: Callable, docs: Path) -> None:
     assert "Karl von Frisch decoded the dance in 1927." in result.out
     assert " [1]\n" in result.out
     assert "docs/bees.md:" in result.out
-    assert "Why it stopped" in result.out
+    assert result.out.splitlines()[-1].startswith("Stopped after ")
+    assert "Gate:" not in result.out
     assert "round 1" in result.err
     assert "stop: " in result.err
+    result = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--quiet", "--verbose")
+    assert "Gate:" in result.out.partition("## Why it stopped")[2]
+    assert result.err == ""
 
 
 def test_a_broad_question_over_a_folder_that_was_read_whole_says_so_in_its_last_round(

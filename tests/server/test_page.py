@@ -191,15 +191,14 @@ def test_the_page_describes_what_it_searches(page: Page, otters: None) -> None:
     expect(page.locator("#question")).to_have_value(question)
 
 
-def test_examples_differ_in_kind(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    for name in ("lease", "licence", "a/minutes"):
-        (tmp_path / f"{name}.md").write_text(f"# The {Path(name).name}\n\nIt ends in May.\n")
+def test_at_most_two_examples_are_offered_and_none_for_files_without_a_title(tmp_path: Path) -> None:
+    for name in ("lease", "licence", "minutes"):
+        (tmp_path / f"{name}.md").write_text(f"# The {name}\n\nIt ends in May.\n")
     examples = _describe_collections({"default": [str(tmp_path)]})["examples"]
-    assert len(examples) == 3
-    assert "/compare The lease vs The licence" in examples  # Files of one folder.
-    (tmp_path / "licence.md").unlink()
-    assert len(_describe_collections({"default": [str(tmp_path)]})["examples"]) == 2
+    assert examples == [f"What do the documents say about “The {name}”?" for name in ("lease", "licence")]
+    for path in tmp_path.iterdir():
+        path.write_text("It ends in May, and begins in June.\n")
+    assert _describe_collections({"default": [str(tmp_path)]})["examples"] == []
 
 
 def test_skills_and_breadth_can_be_chosen(page: Page) -> None:

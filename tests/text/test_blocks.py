@@ -36,6 +36,29 @@ def test_a_passage_is_split_into_blocks():
     assert all("====" not in MANUAL[block.start : block.end] for block in blocks)
 
 
+INDENTED = """Notes on the cold room
+
+    The compressor had lost its coolant through a
+    cracked valve, and it was replaced (by Nord & Co).
+
+    If the alarm sounds:
+      - shut the door
+
+    Then write the date down:
+
+    rsync -a /srv/kitchen backup:/kitchen
+    date > /srv/kitchen/last
+
+    >>> Alarm.reset().
+"""
+
+
+def test_indented_sentences_are_prose_and_indented_code_is_code() -> None:
+    blocks = split_blocks(INDENTED)
+    assert [block.format for block in blocks] == ["prose", "prose", "prose", "list", "prose", "code"]
+    assert INDENTED[blocks[-1].start :].startswith("    rsync")
+
+
 CLAUSE = f"""   2. Grant. You may use the Work.
 
    3. Patents. {"The grant covers the claims of each party to this text. " * 12}If You sue,

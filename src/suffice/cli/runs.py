@@ -30,8 +30,8 @@ def list_runs(
 ) -> None:
     """List, show, export and delete stored runs.
 
-    Without a command, lists the runs that are stored on this machine, newest first. With --json, prints one JSON object
-    per run.
+    Without a command, lists the runs of the command line that are stored on this machine, newest first; what was asked of
+    a service is under Earlier runs on its page. With --json, prints one JSON object per run.
     """
     if context.invoked_subcommand is not None:
         return
@@ -43,7 +43,7 @@ def list_runs(
     for row in rows:
         print(json.dumps(row, ensure_ascii=False) if as_json else _format_run(row))
     if not rows and not as_json:
-        print("No runs are stored yet; suffice ask stores each one.")
+        print("No runs are stored yet; suffice ask stores each one. Those of a service are on its page.")
 
 
 @runs_app.command()

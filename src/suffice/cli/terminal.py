@@ -222,7 +222,7 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
     """
     console = SafeConsole(highlight=False)
     if not console.is_terminal:
-        sys.stdout.write(render_markdown(report))
+        sys.stdout.write(render_markdown(report, brief=not verbose))
         return
     if partly := describe_partly(report):
         console.print(Text(partly, style="yellow"))
@@ -339,7 +339,7 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
         )
     if len(stop.rounds) > 1:
         new_passages = render_sparkline([float(record.new_passages) for record in stop.rounds])
-        table.add_row("", "", new_passages, *map(render_sparkline, series), "", style="dim")
+        table.add_row("as bars", "", new_passages, *map(render_sparkline, series), "", style="dim")
     console.print(table)
 
 

@@ -22,6 +22,7 @@ from suffice.report.wording import (
     PARTLY_NOTICE,
     describe_reading,
     describe_search,
+    describe_stop,
     format_reading,
     list_fruitless_queries,
 )
@@ -47,8 +48,8 @@ _VERBS_OF_ASKING = frozenset(
 )
 
 
-def render_markdown(report: Report) -> str:
-    """Return the whole report; empty sections are left out."""
+def render_markdown(report: Report, *, brief: bool = False) -> str:
+    """Return the report; empty sections are left out. A ``brief`` one says in one line how it was made and why it stopped."""
     covered = describe_completeness(report)
     parts = [
         *_render_header(report),
@@ -63,15 +64,10 @@ def render_markdown(report: Report) -> str:
         _render_list(ReportSection.OPEN_QUESTIONS, map(_to_line, report.open_questions)),
         _render_list(ReportSection.LEFT_UNDONE, map(_to_line, report.left_undone)),
         *_render_sources(report),
-        *_render_computations(report),
-        *_render_stop(report),
-        *_render_review(report),
-        _render_list(ReportSection.FRUITLESS, map(_to_line, list_fruitless_queries(report))),
+        *(() if brief else _render_course(report)),
         # Below the line, so that a claim check of the file does not read it as a claim.
         f"---\n\n{_to_line(describe_search(report))}",
-        f"Skills: {_to_line(skills)}" if (skills := describe_skills(report)) else "",
-        _to_line(format_usage(report.usage)),
-        _render_bill(report.usage),
+        *([_to_line(describe_stop(report.stop))] if brief else _render_bill(report)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -111,10 +107,23 @@ def _format_cost(usd: float | None) -> str:
     return f"${usd:.4f}" if usd >= 0.0001 else "under $0.0001"
 
 
-def _render_bill(usage: UsageSummary) -> str:
-    head, *rows = build_bill(usage) or [[]]
-    alignment = ["---", *["--:"] * (len(head) - 1)]
-    return _format_table(head, alignment, [[_to_line(cell) for cell in row] for row in rows]) if rows else ""
+def _render_course(report: Report) -> Iterable[str]:
+    """Yield how the answer came about: what was computed, why the search stopped, how the answer was reviewed."""
+    yield from _render_computations(report)
+    yield from _render_stop(report)
+    yield from _render_review(report)
+    yield _render_list(ReportSection.FRUITLESS, map(_to_line, list_fruitless_queries(report)))
+
+
+def _render_bill(report: Report) -> Iterable[str]:
+    if skills := describe_skills(report):
+        yield f"Skills: {_to_line(skills)}"
+    yield _to_line(format_usage(report.usage))
+    if bill := build_bill(report.usage):
+        head, *rows = bill
+        yield _format_table(
+            head, ["---", *["--:"] * (len(head) - 1)], [[_to_line(cell) for cell in row] for row in rows]
+        )
 
 
 def _render_header(report: Report) -> Iterable[str]:

@@ -17,7 +17,7 @@ NOTICE_TEXT = {
     "short_list": "The list is shorter than the task asks for because the sources name no further items.",
     "no_dates": "No statement of the sources on this has a date, so there is no timeline.",
     "no_cells": "The sources say nothing on these things by these criteria, so there is no table.",
-    "no_model": "No language model was used: sentences are quoted verbatim from their sources, rows of tables by column.",
+    "no_model": "No language model was used: sentences are quoted verbatim, rows of tables by column; nothing is computed.",
     "skill_wording": "No language model was used: quotations are verbatim; the words around them come from a skill.",
     "quoted_for_budget": "The money limit was reached before the answer was written, so the sources are quoted instead.",
     "model_fault": "The language model could not be used, so the sources are quoted instead.",

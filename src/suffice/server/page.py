@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ router = APIRouter()
 _ERRORS = document_errors(401, 429, 500)
 _MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _REPORT_ASSETS = ("report.css", "report.js")  # The page embeds the report with its own style and script.
-_MAX_EXAMPLES = 3
+_MAX_EXAMPLES = 2
 _MAX_EXAMPLE_BYTES = 200_000  # A file that is read for an example is small.
 
 
@@ -107,17 +107,11 @@ def _describe_collections(collections: Mapping[str, Sequence[str]]) -> dict[str,
 
 
 def _suggest_questions(listed: Sequence[Path]) -> list[str]:
-    """Return a broad, a narrow and a comparing question about titles of files, or about the largest files if none has one."""
-    small = {path: state for path in listed if (state := path.stat()).st_size <= _MAX_EXAMPLE_BYTES}
+    """Return questions about the titles of a few small files; none if they have no title."""
+    small = {path: state.st_mtime_ns for path in listed if (state := path.stat()).st_size <= _MAX_EXAMPLE_BYTES}
     step = -(-len(small) // (4 * _MAX_EXAMPLES)) or 1
-    read = list(small)[::step]
-    folders = {title: path.parent for path in read if (title := _find_title(path, small[path].st_mtime_ns))}
-    titles = list(folders)
-    asked = [f"What do the documents say about “{title}”?" for title in titles[-1:]]
-    asked += [f"When was “{title}” written?" for title in titles[:1]]
-    asked += [f"/compare {one} vs {other}" for one, other in pairwise(titles) if folders[one] == folders[other]][:1]
-    largest = sorted(small, key=lambda path: -small[path].st_size)[:_MAX_EXAMPLES]
-    return asked or [f"What are the main points of {path.name}?" for path in largest]
+    titles = dict.fromkeys(title for path in list(small)[::step] if (title := _find_title(path, small[path])))
+    return [f"What do the documents say about “{title}”?" for title in titles]
 
 
 @lru_cache(256)

@@ -132,8 +132,10 @@ def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False)
         elif _LIST_ITEM.match(content):
             i, found = _take_list(text, lines, i)
             blocks += found
-        elif _is_code_line(content, base) and (
-            i == 0 or not text[slice(*lines[i - 1])].strip() or _PROMPT.match(content)
+        elif (
+            _is_code_line(content, base)
+            and (i == 0 or not text[slice(*lines[i - 1])].strip() or _PROMPT.match(content))
+            and not _reads_as_sentences(text, lines, i)
         ):
             i, block = _take_code(text, lines, i, base)
             blocks.append(block)
@@ -150,6 +152,13 @@ def _is_row(content: str) -> bool:
 
 def _is_code_line(content: str, base: int) -> bool:
     return content[base:].startswith(("    ", "\t")) or _PROMPT.match(content) is not None
+
+
+def _reads_as_sentences(text: str, lines: list[Offsets], i: int) -> bool:
+    """Whether an indented paragraph is prose: it begins and ends like a sentence and is made of words."""
+    paragraph = text[lines[i][0] : lines[_take_paragraph(text, lines, i, False)[0] - 1][1]].strip()
+    words = [word.strip(".,;:!?()\"'“”") for word in paragraph.split()]
+    return paragraph[0].isupper() and paragraph[-1] in ".!?:" and sum(map(str.isalnum, words)) >= 0.8 * len(words)
 
 
 def _is_underlined(text: str, lines: list[Offsets], i: int) -> bool:
