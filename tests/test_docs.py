@@ -185,7 +185,7 @@ def test_the_example_of_a_strategy_runs_as_a_plug_in(tmp_path: Path) -> None:
     [words] = [line for line in list_commands(ROOT / "docs/extend.md") if "angles" in line]
     environment = {**os.environ, "SUFFICE_DATA_DIR": "data", "SUFFICE_CACHE_DIR": "cache"}
     environment["PYTHONPATH"] = os.pathsep.join((str(tmp_path), os.environ["PYTHONPATH"]))
-    command = [sys.executable, "-m", "suffice", *words]
+    command = [sys.executable, "-m", "suffice", *words, "--verbose"]  # Shows the queries.
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert "What is the notice period? deadline" in done.stdout, done.stderr
 

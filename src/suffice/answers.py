@@ -22,8 +22,8 @@ class Quotation:
     """Stretches of one passage, verbatim and laid out as there. It is its own evidence, so its words need no check.
 
     ``spans`` are the offsets of its stretches in the passage's text, ``highlight`` those of the deciding words. ``title`` is
-    the heading path above it, as a heading of the answer or, without ``is_section``, as a bold line. The deciding words are
-    marked only if they are known for sure (``is_marked``).
+    the heading path above it, as a heading of the answer or, without ``is_section``, as a bold line. ``marked`` are the
+    offsets of what is shown in bold: the deciding words if they are known for sure, or the sentence that has them.
     """
 
     passage: Passage
@@ -32,7 +32,7 @@ class Quotation:
     highlight: tuple[Offsets, ...] = ()
     title: str = ""
     is_section: bool = True
-    is_marked: bool = True
+    marked: tuple[Offsets, ...] = ()
 
     @property
     def text(self) -> str:

@@ -1,10 +1,8 @@
-"""The chart of the readings, and the sparkline for the terminal."""
+"""The chart of the readings."""
 
-import math
 from dataclasses import replace
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,17 +85,3 @@ def test_it_is_well_formed_for_any_readings(readings: list[dict[str, float | Non
         root = ElementTree.fromstring(svg)
         for circle in root.iter(f"{SVG}circle"):
             assert 0 <= float(circle.get("cx") or "nan") <= 350
-
-
-@pytest.mark.parametrize(
-    ("values", "line"),
-    [
-        ([], ""),
-        ([None], "·"),
-        ([0.0, 1.0], "▁█"),
-        ([1, 0.5, None, math.nan, 0], "█▅··▁"),
-        ([3, 3, 3], "▄▄▄"),
-    ],
-)
-def test_sparkline(values: list[float | None], line: str) -> None:
-    assert chart.render_sparkline(values) == line

@@ -39,7 +39,6 @@ from suffice.events import (
 )
 from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.answer_html import is_http_url
-from suffice.report.chart import render_sparkline
 from suffice.report.markdown import describe_partly, describe_refusal, describe_restated, format_usage, render_markdown
 from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
@@ -318,7 +317,7 @@ def print_passages(passages: Sequence[Passage]) -> None:
 
 
 def print_stop(stop: Stop, console: Console | None = None) -> None:
-    """Print why a run stopped: the explanation, and a table of its rounds with sparklines below."""
+    """Print why a run stopped: the explanation, and a table of its rounds."""
     console = console or SafeConsole(highlight=False)
     console.print(Text(ReportSection.STOP, style="bold"))
     console.print(Text(stop.explanation))
@@ -337,9 +336,6 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
             *(format_reading(name, values[i]) for name, values in zip(names, series, strict=True)),
             describe_outcome(stop, record),
         )
-    if len(stop.rounds) > 1:
-        new_passages = render_sparkline([float(record.new_passages) for record in stop.rounds])
-        table.add_row("as bars", "", new_passages, *map(render_sparkline, series), "", style="dim")
     console.print(table)
 
 

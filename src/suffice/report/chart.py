@@ -1,8 +1,7 @@
 """Draw the readings of a run over its rounds: one small panel per reading, its thresholds, and the round that stopped.
 
-The functions are pure: from a ``Stop`` to an SVG string, and from values to a line of block characters for the terminal.
-Colours are CSS variables with a fallback and are set as attributes, because a strict content security policy forbids
-style attributes. This module does not know about pages or files.
+The functions are pure: from a ``Stop`` to an SVG string. Colours are CSS variables with a fallback and are set as attributes,
+because a strict content security policy forbids style attributes. This module does not know about pages or files.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +10,7 @@ from math import ceil
 
 from suffice.report.timeline import get_reading_series, get_reading_thresholds, list_stopping_verdicts, select_readings
 from suffice.report.wording import describe_reading, describe_threshold, format_reading
-from suffice.text.plain import finite_or_none, to_one_line
+from suffice.text.plain import to_one_line
 from suffice.types import Stop
 
 _TEXT_COLOR = "var(--chart-ink, currentColor)"
@@ -23,26 +22,10 @@ _THRESHOLD_COLOR = "var(--chart-limit, #d55e00)"
 
 _CHAR_WIDTH = 7.6  # Approximate width of a character of the chart's text.
 _WIDE = 560  # From this width on, names stand beside their panel instead of above it.
-_BLOCK_CHARS = "▁▂▃▄▅▆▇█"
 _LABEL_STYLE = (
     f' stroke="{_BACKGROUND_COLOR}" stroke-width="3" paint-order="stroke" font-size="12" text-anchor="middle"'
 )
 _TOP_MARGIN, _BOTTOM_MARGIN, _PANEL_HEIGHT, _PANEL_GAP, _RIGHT_MARGIN = 30, 30, 48, 26, 24
-
-
-def render_sparkline(values: Sequence[float | None]) -> str:
-    """Draw values as one line of block characters; an unknown value is ``·``.
-
-    >>> render_sparkline([1.0, 0.5, None, 0.0])
-    '█▅·▁'
-    """
-    numbers = [finite_or_none(value) for value in values]
-    known = [value for value in numbers if value is not None]
-    low, high = min(known, default=0.0), max(known, default=0.0)
-    step = (high - low) / (len(_BLOCK_CHARS) - 1)
-    middle = _BLOCK_CHARS[len(_BLOCK_CHARS) // 2 - 1]
-    blocks = ("·" if v is None else _BLOCK_CHARS[int((v - low) / step + 0.5)] if step else middle for v in numbers)
-    return "".join(blocks)
 
 
 def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart", limit: int = 6) -> str:

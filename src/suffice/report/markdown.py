@@ -64,10 +64,13 @@ def render_markdown(report: Report, *, brief: bool = False) -> str:
         _render_list(ReportSection.OPEN_QUESTIONS, map(_to_line, report.open_questions)),
         _render_list(ReportSection.LEFT_UNDONE, map(_to_line, report.left_undone)),
         *_render_sources(report),
-        *(() if brief else _render_course(report)),
+        *([] if brief else [*_render_computations(report), *_render_stop(report), *_render_review(report)]),
+        _render_list(ReportSection.FRUITLESS, () if brief else map(_to_line, list_fruitless_queries(report))),
         # Below the line, so that a claim check of the file does not read it as a claim.
         f"---\n\n{_to_line(describe_search(report))}",
-        *([_to_line(describe_stop(report.stop))] if brief else _render_bill(report)),
+        f"Skills: {_to_line(skills)}" if (skills := describe_skills(report)) else "",
+        _to_line(describe_stop(report.stop) if brief else format_usage(report.usage)),
+        "" if brief else _render_bill(report.usage),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -107,23 +110,10 @@ def _format_cost(usd: float | None) -> str:
     return f"${usd:.4f}" if usd >= 0.0001 else "under $0.0001"
 
 
-def _render_course(report: Report) -> Iterable[str]:
-    """Yield how the answer came about: what was computed, why the search stopped, how the answer was reviewed."""
-    yield from _render_computations(report)
-    yield from _render_stop(report)
-    yield from _render_review(report)
-    yield _render_list(ReportSection.FRUITLESS, map(_to_line, list_fruitless_queries(report)))
-
-
-def _render_bill(report: Report) -> Iterable[str]:
-    if skills := describe_skills(report):
-        yield f"Skills: {_to_line(skills)}"
-    yield _to_line(format_usage(report.usage))
-    if bill := build_bill(report.usage):
-        head, *rows = bill
-        yield _format_table(
-            head, ["---", *["--:"] * (len(head) - 1)], [[_to_line(cell) for cell in row] for row in rows]
-        )
+def _render_bill(usage: UsageSummary) -> str:
+    head, *rows = build_bill(usage) or [[]]
+    alignment = ["---", *["--:"] * (len(head) - 1)]
+    return _format_table(head, alignment, [[_to_line(cell) for cell in row] for row in rows]) if rows else ""
 
 
 def _render_header(report: Report) -> Iterable[str]:

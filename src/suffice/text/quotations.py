@@ -95,8 +95,8 @@ def _lay_out(quotation: Quotation) -> Iterator[_Piece]:
             text, offsets = _arrange(passage.text, first, last, format)
             marks = tuple(
                 (offsets[begin], offsets[stop - 1] + 1)
-                for begin, stop in quotation.highlight
-                if quotation.is_marked and begin in offsets and stop - 1 in offsets
+                for begin, stop in quotation.marked
+                if begin in offsets and stop - 1 in offsets
             )
             yield _Piece(joint, text, format, marks)
             before = block_span

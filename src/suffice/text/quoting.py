@@ -20,7 +20,7 @@ _EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])((?:[^*()\n]|\([^*()\n]*\))+?)(
 def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] = ()) -> str:
     """Return a block of a source as Markdown in its own layout.
 
-    ``highlight`` are the offsets of what is set in bold; in prose only.
+    ``highlight`` are the offsets of what is set in bold: in prose, and in a list the items that have it.
     """
     if format == "code":
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
@@ -33,7 +33,7 @@ def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] =
     if format == "table":
         return "\n".join(f"- {drop_needless_escapes(quote_markdown(row))}" for row in text.split("\n") if row.strip())
     if format == "list":
-        return _render_list(text)
+        return _render_list(text, highlight)
     rendered, position = [], 0
     for start, end in highlight:
         if start >= position:
@@ -46,10 +46,11 @@ def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] =
     return drop_needless_escapes("".join(rendered))
 
 
-def _render_list(text: str) -> str:
+def _render_list(text: str, highlight: Sequence[Offsets]) -> str:
     """Return a list with each wrapped item in one line; code between fences stays as it is."""
     lines: list[tuple[str, bool]] = []  # Each with whether it is text, not code.
-    fence = ""
+    bold: set[int] = set()
+    fence, position = "", 0
     for line in text.split("\n"):
         mark = FENCE.match(line)
         if mark or fence:
@@ -60,15 +61,19 @@ def _render_list(text: str) -> str:
             lines[-1] = (f"{lines[-1][0].rstrip()} {line.strip()}", True)
         else:
             lines.append((line, True))
+        if any(start < position + len(line) and position < end for start, end in highlight):
+            bold.add(len(lines) - 1)
+        position += len(line) + 1
     if fence:  # The list was cut inside the code.
         lines.append((" " * (len(lines[-1][0]) - len(lines[-1][0].lstrip())) + fence, False))
-    return "\n".join(_render_item_line(line) if is_text else line for line, is_text in lines)
+    return "\n".join(_render_item_line(line, i in bold) if is_text else line for i, (line, is_text) in enumerate(lines))
 
 
-def _render_item_line(line: str) -> str:
+def _render_item_line(line: str, is_bold: bool) -> str:
     marker = ITEM_MARKER.match(line)
     head = marker[0] if marker else line[: len(line) - len(line.lstrip())]
-    return _LETTER_MARKER.sub(r"\1- ", head.replace("•", "-"), count=1) + _quote_part(line[len(head) :])
+    words = _quote_part(line[len(head) :])
+    return _LETTER_MARKER.sub(r"\1- ", head.replace("•", "-"), count=1) + (f"**{words.strip()}**" if is_bold else words)
 
 
 def _quote_part(text: str) -> str:

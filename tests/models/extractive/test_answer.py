@@ -86,7 +86,8 @@ def test_a_question_of_two_parts_is_read_part_by_part() -> None:
     question = "What does the bridge weigh and who designed the Forth Bridge?"
     answer = ask(question, DANCE, BRIDGE, reader=PartReader("John Fowler", 0.9))
     assert [one.title for one in answer.quotations][:1] == ["Bridges"]
-    assert answer.quotations[0].is_marked is False
+    [span] = answer.quotations[0].marked
+    assert BRIDGE.text[slice(*span)] == "John Fowler designed the Forth Bridge."
     assert not read_question("Which bridge was designed by Fowler and opened by the king?").parts
     assert not read_question("What is the difference between the hive and the nest?").parts
     assert read_question("What are the notice periods and the fees?").parts == [
@@ -166,6 +167,38 @@ def test_what_the_reader_found_decides_though_another_sentence_has_more_words_an
     assert [bees.text[start:end] for start, end in unsure.highlight] == [bees.text[:53]]
     [certain] = ask(question, bees, reader=FixedReader("Karl von Frisch", 0.999)).quotations
     assert [bool(build_excerpt(one, "[1]").highlight) for one in (unsure, sure, certain)] == [False, False, True]
+
+
+def test_a_sentence_or_item_is_marked_where_words_and_reader_agree() -> None:
+    dance = passage(
+        "Bees live in a hive. Karl von Frisch decoded the waggle dance\nin 1927. It is a figure of eight.", "Bees"
+    )
+    [quotation] = ask("Who decoded the waggle dance?", dance, reader=FixedReader("Karl von Frisch", 0.8)).quotations
+    assert [dance.text[start:end] for start, end in quotation.highlight] == ["Karl von Frisch"], (
+        "the check compares words"
+    )
+    excerpt = build_excerpt(quotation, "[1]")
+    assert "*" not in excerpt.text
+    assert [excerpt.text[start:end] for start, end in excerpt.highlight] == [
+        "Karl von Frisch decoded the waggle dance in 1927."
+    ]
+    assert "**Karl von Frisch decoded the waggle dance in 1927.** It is" in render_quotation(quotation, "[1]")
+    rules = passage("  1. A hive holds one queen.\n  2. The waggle dance was decoded\n     by Karl von Frisch.", "Bees")
+    [quotation] = ask("Who decoded the waggle dance?", rules, reader=FixedReader("Karl von Frisch", 0.8)).quotations
+    assert render_quotation(quotation, "[1]").endswith(
+        "> 1. A hive holds one queen.\n> 2. **The waggle dance was decoded by Karl von Frisch.**\n>\n> [1]"
+    )
+
+
+def test_less_is_shown_around_a_sentence_on_which_words_and_reader_agree() -> None:
+    filler = " ".join(f"Line {number} tells of a meadow with flowers." for number in range(20))
+    dance = passage(f"{filler} Karl von Frisch decoded the waggle dance. {filler}", "Bees")
+    agreed, unsure = (
+        ask("Who decoded the waggle dance?", dance, reader=FixedReader("Karl von Frisch", probability)).quotations[0]
+        for probability in (0.8, 0.4)
+    )
+    assert all("Karl von Frisch decoded" in one.text for one in (agreed, unsure))
+    assert len(agreed.text) <= 300 < len(unsure.text)
 
 
 def test_a_question_of_which_a_part_is_answered_is_not_refused() -> None:

@@ -15,6 +15,7 @@ from suffice.models.extractive.excerpts import quote_around
 from suffice.models.extractive.ranking import RankedPassage, compute_cosines, find_stems, load_weights, rank_passages
 from suffice.models.extractive.sufficiency import estimate_sufficiency, find_missing_words
 from suffice.models.reading import AnswerSpan, PassageReader
+from suffice.text.blocks import ITEM_MARKER
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import is_yes_no_question, strip_count
@@ -65,7 +66,7 @@ def quote_answer(
             room = _OTHER_CHARS if quotations else _FIRST_CHARS
             _add_new(quotations, _quote(question, candidate, embed, room, chain))
         for part in () if number else question.parts:  # Sections of one passage may answer one each.
-            core = _find_best_unit(replace(question, text=part), candidate, embed, None)
+            core = _find_best_unit(replace(question, text=part), candidate, embed)
             _add_new(quotations, _quote_side(candidate, core))
     # After several steps the reader's spans are too often wrong, whatever their probability.
     short = _find_short_answer(question, ordered[0]) if chain is None else None
@@ -81,38 +82,44 @@ def quote_answer(
 def _quote(
     question: Question, candidate: RankedPassage, embed: Embed | None, room: int, chain: Chain | None = None
 ) -> Quotation:
-    """Return the stretch of a passage around its best sentence; what the reader found there is marked if it is sure of it."""
+    """Return the stretch of a passage around its best sentence.
+
+    If the reader and the nearest sentence by words and meaning agree, that sentence is marked and less is shown around it.
+    Words that the reader is sure of are marked instead.
+    """
     answer = (chain.find_answer(candidate) if chain is not None else None) or candidate.answer
-    core = _find_best_unit(question, candidate, embed, answer)
-    if answer is not None and not (answer.probability >= _MIN_SPAN and core[0] <= answer.start < answer.end <= core[1]):
+    nearest = _find_best_unit(question, candidate, embed)
+    start = answer.start if answer is not None and answer.probability >= _MIN_SPAN else -1
+    unit = next((one for one in candidate.units if one.span[0] <= start < one.span[1]), None)
+    core = unit.span if unit is not None else nearest
+    if unit is None or answer is None or answer.end > core[1]:
         answer = None
+    is_agreed = unit is not None and answer is not None and core == nearest and unit.block.format in ("prose", "list")
     highlight = (answer.start, answer.end) if answer is not None else core
-    list_room = _LIST_CHARS if question.kind == "list" else 0
     quotation = quote_around(
-        candidate.passage, core, room, list_room=list_room, highlight=(highlight,), is_sure=answer is not None
+        candidate.passage,
+        core,
+        room // 2 if is_agreed and chain is None else room,
+        list_room=_LIST_CHARS if question.kind == "list" else 0,
+        highlight=(highlight,),
+        is_sure=answer is not None,
     )
-    return replace(quotation, is_marked=answer is not None and _is_sure(answer))
+    if answer is not None and _is_sure(answer):
+        return replace(quotation, marked=(highlight,))
+    bullet = ITEM_MARKER.match(candidate.passage.text, *core)
+    return replace(quotation, marked=((bullet.end() if bullet else core[0], core[1]),) if is_agreed else ())
 
 
 def _find_best_unit(
-    question: Question,
-    candidate: RankedPassage,
-    embed: Embed | None,
-    answer: AnswerSpan | None,
-    named: frozenset[str] = frozenset(),
+    question: Question, candidate: RankedPassage, embed: Embed | None, named: frozenset[str] = frozenset()
 ) -> Offsets:
-    """Return the sentence, item or row that the reader is sure of, else the one that has most words and is nearest in meaning.
+    """Return the sentence, item or row that has most words of the question and is nearest in meaning.
 
     Those that have the stems in ``named`` come first.
     """
     units = [unit for unit in candidate.units if named <= unit.stems] or candidate.units
     cosines = compute_cosines(question.text, [candidate.passage.text[slice(*unit.span)] for unit in units], embed)
-    sure = answer.start if answer is not None and answer.probability >= _MIN_SPAN else -1
-    best = max(
-        range(len(units)),
-        key=lambda i: (units[i].span[0] <= sure < units[i].span[1], units[i].coverage + cosines[i]),
-        default=None,
-    )
+    best = max(range(len(units)), key=lambda i: units[i].coverage + cosines[i], default=None)
     return units[best].span if best is not None else (0, 0)
 
 
@@ -123,21 +130,19 @@ def _quote_sides(question: Question, ranked: Sequence[RankedPassage], embed: Emb
     both = frozenset[str]().union(*stems)
     joint = (one for one in ranked[:MAX_QUOTATIONS] if any(both <= unit.stems for unit in one.units))
     for candidate in list(joint)[:1] if stems else []:
-        core = _find_best_unit(question, candidate, embed, None, both)
+        core = _find_best_unit(question, candidate, embed, both)
         found.append(_quote_side(candidate, core))
     for side, named in zip(question.sides, stems, strict=True):
         naming = [candidate for candidate in ranked if named <= candidate.stems]
         naming.sort(key=lambda one: -_measure_title(one.passage.title, side, named, question.language))
         for candidate in naming[:1]:
-            core = _find_best_unit(question, candidate, embed, None, named)
+            core = _find_best_unit(question, candidate, embed, named)
             found.append(_quote_side(candidate, core))
     return found
 
 
 def _quote_side(candidate: RankedPassage, core: Offsets) -> Quotation:
-    return replace(
-        quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,), is_sure=True), is_marked=False
-    )
+    return quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,), is_sure=True)
 
 
 def _measure_title(title: str, side: str, named: frozenset[str], language: str) -> int:
@@ -171,6 +176,7 @@ def _is_sure(answer: AnswerSpan) -> bool:
 def _list_closest(question: Question, ranked: Sequence[RankedPassage], embed: Embed | None) -> tuple[Closest, ...]:
     """Return the nearest passages, each with the question's words that it lacks."""
     return tuple(
-        Closest(_quote(question, candidate, embed, _OTHER_CHARS), find_missing_words(question, candidate.stems))
+        Closest(replace(quotation, marked=()), find_missing_words(question, candidate.stems))
         for candidate in ranked[:_MAX_CLOSEST]
+        for quotation in [_quote(question, candidate, embed, _OTHER_CHARS)]
     )
