@@ -46,8 +46,8 @@ def _no_configured_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _quick_reader(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Leave the large reader to the tests of readers and to those that run commands: it takes a minute or two of all."""
-    if not request.node.path.match("models/test_reader.py"):
+    """Leave the large reader to the tests of readers, of cells and of commands: it takes a minute or two of all."""
+    if not any(map(request.node.path.match, ("models/test_reader.py", "skills/test_compare.py"))):
         monkeypatch.setattr("suffice.models.reader.model.ReaderModel.reread", _read_once_more)
 
 

@@ -94,7 +94,8 @@ def build_report(
         key_findings=findings,
         recommendations=recommendations,
         risks=risks,
-        open_questions=(tuple(map(cite.renumber, draft.open_questions)) if answer else ()) or run.gaps,
+        open_questions=(tuple(map(cite.renumber, draft.open_questions)) if answer else ())
+        or (() if draft.origin == "skill" else run.gaps),
         sources=_build_sources(run, numbers),
         claims=tuple(_build_claim(verdict, cite) for verdict in judged if verdict.role != "label"),
         stop=stop,

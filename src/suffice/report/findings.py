@@ -89,7 +89,6 @@ def find_findings(
     nearness: "dict[str, float]",
     embed: Embed,
     *,
-    per_file: int = SENTENCES_PER_FILE,
     min_salience: float = MIN_SALIENCE,
 ) -> list[Finding]:
     """Return what the files say on a question, most salient first; the same fact of several files is one finding.
@@ -101,7 +100,7 @@ def find_findings(
     if not everything:
         return []
     weigh = _Salience(question, everything, nearness, embed)
-    limits = [max(per_file, len(own) // _PASSAGES_PER_SENTENCE, _SENTENCES // len(files)) for own in files]
+    limits = [max(SENTENCES_PER_FILE, len(own) // _PASSAGES_PER_SENTENCE, _SENTENCES // len(files)) for own in files]
     chosen = [
         pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weigh, limit, min_salience)
     ]

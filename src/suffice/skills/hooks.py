@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from string import Template
 from typing import Any, ClassVar
 
-from suffice.answers import Draft, DraftTable, Statement
+from suffice.answers import Draft, DraftTable, Quotation, Statement
 from suffice.claims.checker import Checker
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked, ClaimVerifier
@@ -91,16 +91,16 @@ class SkillContext:
         if pin:
             self.run.pin_passages(passage.id for passage in passages)
 
+    async def judge(self, quotations: Iterable[Quotation]) -> tuple[ClaimVerdict, ...]:
+        """Return the verdicts on quotations: each is its own evidence, and other sources may disagree."""
+        return (await self.verifier(Draft(tuple(quotations)))).verdicts
+
     async def keep_supported(self, statements: Iterable[Statement]) -> tuple[list[Statement], tuple[ClaimVerdict, ...]]:
         """Return the statements whose claims the cited sources support, and the verdicts on them."""
-        kept: list[Statement] = []
-        verdicts: list[ClaimVerdict] = []
-        for statement in statements:
-            [own] = await self.verifier.check_statements([statement])
-            if own.support == "supported":
-                kept.append(statement)
-                verdicts.append(own)
-        return kept, tuple(verdicts)
+        stated = list(statements)
+        judged = zip(stated, await self.verifier.check_statements(stated), strict=True)
+        kept = {one: verdict for one, verdict in judged if verdict.support == "supported"}
+        return list(kept), tuple(kept.values())
 
 
 class SkillCode:

@@ -1,17 +1,18 @@
-"""The sentences of a run's evidence, with their handles: what skills without a language model write with."""
+"""What a run's evidence says, line by line, with handles: what skills without a language model write with."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from suffice.answers import Statement
+from suffice.answers import Quotation, Statement
 from suffice.memory.evidence import Evidence
-from suffice.text.blocks import split_blocks
+from suffice.text.blocks import ITEM_MARKER, TextBlock, split_blocks
 from suffice.text.citations import strip_citations
 from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_markdown, strip_markdown
+from suffice.text.quotations import read_cells
 from suffice.text.sentences import split_sentences
-from suffice.types import Passage
+from suffice.types import ROW_KINDS, Passage
 
 MIN_WORDS = 3  # A shorter sentence is a heading, a caption or a fragment.
 MAX_CHARS = 400  # A longer one is a list or a table that lost its layout.
@@ -22,12 +23,24 @@ _SENTENCE = re.compile(r"(?:\[\d[^\]]*\] )?[\"“'‘(]?[A-ZÀ-ÖØ-Þ\d`].*[.!?
 
 @dataclass(frozen=True)
 class QuotedSentence:
-    """A sentence of a source in one line, its passage, the passage's handle, and the nearest heading above it."""
+    """A sentence, an item of a list or a row of a table in one line, where it stands, and its passage's handle."""
 
     text: str
-    passage: Passage
+    quotation: Quotation
     handle: str
     heading: str = field(default="", compare=False)
+    """The nearest heading above it."""
+    paragraph: str = field(default="", compare=False)
+    """The text that it is part of; an item or a row stands by itself."""
+
+    @property
+    def passage(self) -> Passage:
+        return self.quotation.passage
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The headings above it, that of its document first."""
+        return tuple(dict.fromkeys([*self.passage.title.split(" > "), self.heading]))
 
     @property
     def stems(self) -> frozenset[str]:
@@ -40,22 +53,43 @@ class QuotedSentence:
 
 
 def list_sentences(evidence: Evidence, passages: Iterable[Passage] | None = None) -> Iterator[QuotedSentence]:
-    """Yield the whole sentences of the evidence, each once, or those of some of its passages."""
+    """Yield what the evidence says, each line once, or what some of its passages say."""
     seen: set[str] = set()
     for passage in evidence if passages is None else passages:
         heading = passage.title.split(" > ")[-1]
-        for block in split_blocks(passage.text, passage.kind):
-            if block.is_heading:
-                heading = passage.text[block.start : block.end]
-            elif block.format != "code":
-                width = max(map(len, passage.text[block.start : block.end].splitlines()), default=0)
-                for start, end in split_sentences(passage.text, block.start, block.end):
-                    column = start - passage.text.rfind("\n", 0, start) - 1
-                    above, rest = split_heading(passage.text[start:end], width - column)
-                    heading, text = above or heading, clean_sentence(rest)
-                    if text and text not in seen:
-                        seen.add(text)
-                        yield QuotedSentence(text, passage, evidence.get_handle(passage), heading)
+        for block in _split_blocks(passage):
+            around = passage.text[block.start : block.end]
+            heading = around if block.is_heading else heading
+            for above, text, quotation in _list_lines(passage, block):
+                heading = above or heading
+                if text and text not in seen:
+                    seen.add(text)
+                    paragraph = around if block.format == "prose" else text
+                    yield QuotedSentence(text, quotation, evidence.get_handle(passage), heading, paragraph)
+
+
+def _split_blocks(passage: Passage) -> tuple[TextBlock, ...]:
+    if passage.kind not in ROW_KINDS or passage.kind == "csv":  # What was counted over all rows of a file has no lines.
+        return split_blocks(passage.text, passage.kind) if passage.kind != "csv" or passage.place.lines else ()
+    return (TextBlock(0, len(passage.text), "table", ((0, len(passage.text)),)),)
+
+
+def _list_lines(passage: Passage, block: TextBlock) -> Iterator[tuple[str, str, Quotation]]:
+    """Yield the lines of a block: a heading right above, the text in one line, and where it stands."""
+    text = passage.text
+    width = max(map(len, text[block.start : block.end].splitlines()), default=0)
+    for first, last in () if block.is_heading or block.format == "code" else block.units:
+        if block.format == "table":
+            quotation = Quotation(passage, (block.head, (first, last)) if block.head else ((first, last),), "table")
+            cells = read_cells(quotation).items()
+            yield "", "; ".join(f"{name}: {value}" if name else value for name, value in cells if value), quotation
+            continue
+        mark = ITEM_MARKER.match(text, first, last) if block.format == "list" else None
+        for start, end in split_sentences(text, mark.end() if mark else first, last):
+            column = start - text.rfind("\n", 0, start) - 1
+            above, rest = split_heading(text[start:end], width - column) if mark is None else ("", text[start:end])
+            said = clean_sentence(rest) or (strip_markdown(rest)[:MAX_CHARS] if mark else "")
+            yield above, said, Quotation(passage, ((end - len(rest), end),))
 
 
 def find_head(text: str) -> str:

@@ -4,23 +4,17 @@ A strong model searches, reads and writes as in any run, by the instruction of `
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from suffice.answers import Finding, Quotation, Statement
-from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
-from suffice.models.embeddings import embed_static
-from suffice.report.findings import find_findings
 from suffice.skills.hooks import SkillCode, SkillContext, add_section, escape_cell, make_answer, read_table
 from suffice.skills.lit_review.papers import PAPER_SUFFIXES, Paper, collect_papers, enrich_papers, list_space_files
-from suffice.skills.lit_review.reading import MIN_RELEVANCE, list_limits, list_methods, measure_relevance
+from suffice.skills.lit_review.reading import MIN_RELEVANCE, join_results, measure_relevance, sort_by_role
 from suffice.skills.sentences import QuotedSentence
-from suffice.text.markdown import escape_markdown, strip_markdown
+from suffice.text.markdown import escape_markdown
 from suffice.types import Failure
-
-MAX_RESULTS = 3  # Findings of each paper; more of a long one.
 
 
 class LitReviewSkill(SkillCode):
@@ -30,12 +24,13 @@ class LitReviewSkill(SkillCode):
         for problem in problems:
             run.record_failure(Failure("lit-review", "Skipped", problem))
         papers = enrich_papers(papers)
-        relevance = _measure(context, papers)
+        relevance = measure_relevance(papers, run.task, run.embed)
         accepted = [paper for paper in papers if relevance[paper.key] >= MIN_RELEVANCE]
         left_out = [paper for paper in papers if paper not in accepted]
         await context.add_passages([passage for paper in accepted for passage in paper.passages])
-        context.metadata["lit_review"] = _describe(papers, relevance)
-        return await _Writer(context).write(accepted, left_out) if accepted else Checked()
+        rows = [_describe(paper, relevance[paper.key]) for paper in papers]
+        context.metadata["lit_review"] = {"papers": rows}
+        return await _write(context, accepted, left_out) if accepted else Checked()
 
     async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
         """Take over the table that a strong model wrote, and name the papers that it does not cite."""
@@ -51,73 +46,36 @@ class LitReviewSkill(SkillCode):
         return add_section(written, "## Not cited\n\n" + "\n".join(missing)) if missing else written
 
 
-def _measure(context: SkillContext, papers: Sequence[Paper]) -> dict[str, float]:
-    """Return how relevant each paper is to the topic, by its words and, with embeddings, by its meaning."""
-    topic, embed = context.run.task, context.run.embed
-    if embed is None:
-        return {paper.key: measure_relevance(paper, topic) for paper in papers}
-    first, *vectors = embed([topic, *(f"{paper.title}. {paper.text[:2000]}" for paper in papers)])
-    near = zip(papers, vectors, strict=True)
-    return {paper.key: measure_relevance(paper, topic, float(first @ vector)) for paper, vector in near}
+async def _write(context: SkillContext, papers: Sequence[Paper], left_out: Sequence[Paper]) -> Checked:
+    """Return the review in the papers' own sentences."""
+    evidence = context.run.evidence
+    roles = {paper: await asyncio.to_thread(sort_by_role, paper, evidence) for paper in papers}
+    blocks = ["## Papers", _write_table(papers)]
+    for paper, own in roles.items():
+        said = ((role.title(), list(map(_quote, one)) or ["*nothing found*"]) for role, one in own.items())
+        lines = [f"- {role}: {line}" for role, quoted in said for line in quoted]
+        blocks += [f"## {escape_markdown(paper.label)}", "\n".join(lines)]
+    labels = {one: paper.label for paper, own in roles.items() for one in own["result"]}
+    groups = await asyncio.to_thread(join_results, list(labels))
+    together = [await _join(context, group, labels) for group in groups]
+    blocks += ["## What several papers say", "\n".join(together) or "No two papers have results on the same matter."]
+    if left_out:
+        blocks += ["## Left out: not about the topic", "\n".join(f"- {escape_markdown(one.title)}" for one in left_out)]
+    shown = dict.fromkeys(one for own in roles.values() for quoted in own.values() for one in quoted)
+    return make_answer("\n\n".join(blocks), await context.judge(one.quotation for one in shown), "yes")
 
 
-# -- Writing -----------------------------------------------------------------------------------------------------------
+async def _join(context: SkillContext, group: Sequence[QuotedSentence], labels: Mapping[QuotedSentence, str]) -> str:
+    """Return results of several papers in one line: those that go together, and those that contradict the first."""
+    first, *others = group
+    judged = await context.checker([(first.text, other.text) for other in others])
+    differs = any(one.contradicted >= context.checker.min_contradicted for one in judged)
+    said = [f"{escape_markdown(labels[one])}: {_quote(one)}" for one in group]
+    return f"- {(', but ' if differs else '; ').join(said)}"
 
 
-class _Writer:
-    """Writes the review; every sentence of a paper is checked before it is used."""
-
-    def __init__(self, context: SkillContext) -> None:
-        self._context = context
-        self._checked: dict[QuotedSentence, tuple[list[Statement], tuple[ClaimVerdict, ...]]] = {}
-
-    async def write(self, papers: Sequence[Paper], left_out: Sequence[Paper]) -> Checked:
-        run = self._context.run
-        files = [paper.passages for paper in papers]
-        nearness = {passage.id: 1.0 for passages in files for passage in passages}
-        found = await asyncio.to_thread(find_findings, run.task, files, nearness, embed_static, per_file=MAX_RESULTS)
-        blocks = ["## Papers", _write_table(papers)]
-        for paper in papers:
-            own = [
-                self._make_sentence(one.quotations[0]) for one in found if one.quotations[0].passage in paper.passages
-            ]
-            methods, limits = list_methods(paper, run.evidence), list_limits(paper, run.evidence)
-            results = [one for one in own if one not in (*methods, *limits)]
-            parts = {"Method": methods, "Result": results, "Limits": limits}
-            lines = [f"- {name}: {line}" for name, said in parts.items() for line in await self._list(said)]
-            blocks += [f"## {escape_markdown(paper.label)}", "\n".join(lines) or "Nothing of it could be quoted."]
-        synthesis = [line for one in found for line in await self._join(one)]
-        blocks += ["## What several papers say", "\n".join(synthesis) or "No finding stands in more than one paper."]
-        if left_out:
-            rows = [f"- {escape_markdown(one.title)}" for one in left_out]
-            blocks += ["## Left out: not about the topic", "\n".join(rows)]
-        text = "\n\n".join(blocks)
-        used = [own for sentence, (_, own) in self._checked.items() if escape_markdown(sentence.text) in text]
-        return make_answer(text, [verdict for own in used for verdict in own], "yes")
-
-    def _make_sentence(self, quotation: Quotation) -> QuotedSentence:
-        text = " ".join(strip_markdown(quotation.text).split())
-        return QuotedSentence(text, quotation.passage, self._context.run.evidence.get_handle(quotation.passage))
-
-    async def _join(self, finding: Finding) -> list[str]:
-        """Return a finding of several papers in one line: those that say the same, and those with another value."""
-        sentences = [self._make_sentence(one) for one in finding.quotations]
-        others = {one.text: one for one in sentences[1:] if one.passage.place.path != sentences[0].passage.place.path}
-        others.pop(sentences[0].text, None)
-        lines = await self._list([sentences[0], *others.values()])
-        if not others or len(lines) <= len(others):
-            return []
-        checker = self._context.checker
-        judged = await checker([(sentences[0].text, other) for other in others])
-        differs = finding.against or any(one.contradicted >= checker.min_contradicted for one in judged)
-        return [f"- {(', but: ' if differs else '; ').join(lines)}"]
-
-    async def _list(self, sentences: Sequence[QuotedSentence]) -> list[str]:
-        """Return the sentences that the check supports, in lines; each is checked once."""
-        for sentence in sentences:
-            if sentence not in self._checked:
-                self._checked[sentence] = await self._context.keep_supported([sentence.statement])
-        return [_render(statement) for sentence in sentences for statement in self._checked[sentence][0]]
+def _quote(sentence: QuotedSentence) -> str:
+    return f"“{escape_markdown(sentence.text)}” {sentence.handle}"
 
 
 def _write_table(papers: Sequence[Paper]) -> str:
@@ -130,24 +88,7 @@ def _write_table(papers: Sequence[Paper]) -> str:
     return "\n".join(rows)
 
 
-def _describe(papers: Sequence[Paper], relevance: dict[str, float]) -> dict[str, Any]:
-    return {
-        "papers": [
-            {
-                "key": paper.key,
-                "title": paper.title,
-                "authors": list(paper.authors),
-                "year": paper.year,
-                "doi": paper.doi or None,
-                "cites": list(paper.cites),
-                "relevance": round(relevance[paper.key], 2),
-                "accepted": relevance[paper.key] >= MIN_RELEVANCE,
-            }
-            for paper in papers
-        ]
-    }
-
-
-def _render(statement: Statement) -> str:
-    words, _, handle = statement.text.rpartition(" ")
-    return f"“{words}” {handle}"
+def _describe(paper: Paper, relevance: float) -> dict[str, Any]:
+    known: dict[str, Any] = {"key": paper.key, "title": paper.title, "year": paper.year, "doi": paper.doi or None}
+    known |= {"authors": list(paper.authors), "cites": list(paper.cites)}
+    return known | {"relevance": round(relevance, 2), "accepted": relevance >= MIN_RELEVANCE}
