@@ -135,6 +135,24 @@ def test_sentences_of_mails_and_letters_are_dated_by_the_day_above_them(tmp_path
     ]
 
 
+def test_the_date_of_an_event_is_its_own_and_not_that_of_its_document(tmp_path: Path) -> None:
+    minutes = "# Minutes of 12 March 2024\n\nThe council chose a design for the footbridge. It met at nine."
+    (tmp_path / "minutes.md").write_text(f"{minutes} Work is to begin in September 2024.\n")
+    log = "## 9 September 2024\n\nThe site was fenced.\n\n## 2 October 2024\n\nConcrete was poured."
+    (tmp_path / "log.md").write_text(f"# Log of the footbridge\n\n{log}\n")
+    (tmp_path / "bills.csv").write_text("date,what,EUR\n2024-10-30,Footbridge,900\n2024-11-02,Summer fair,31\n")
+    report = ask("/timeline footbridge", tmp_path)
+    assert [(row["date"], row["dated_by"]) for row in report.metadata["timeline"]] == [
+        ("2024-03-12", "document"),
+        ("2024-09", "sentence"),
+        ("2024-09-09", "heading"),
+        ("2024-10-02", "heading"),
+        ("2024-10-30", "sentence"),
+    ]
+    assert "- **document of 2024-03-12**: The council chose a design" in report.final_answer
+    assert_supported(report)
+
+
 def test_timeline_says_that_the_sources_have_no_dates(tmp_path: Path) -> None:
     (tmp_path / "canal.md").write_text(
         "# Tarn canal\n\nThe Tarn canal was dug by prisoners of war. It has 1024 rings.\n"
