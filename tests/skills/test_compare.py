@@ -17,8 +17,8 @@ def _fresh(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("SUFFICE_MODEL", "extractive")
 
 
-def compare(task: str, docs: Path) -> Report:
-    return asyncio.run(research(f"/compare {task}", docs=docs))
+def compare(task: str, docs: Path, alpha: float | None = None) -> Report:
+    return asyncio.run(research(f"/compare {task}", docs=docs, alpha=alpha))
 
 
 def test_compare_fills_cells_from_findings_about_each_thing(tmp_path: Path) -> None:
@@ -46,6 +46,7 @@ def test_compare_fills_cells_from_findings_about_each_thing(tmp_path: Path) -> N
         assert words in cells[cell]
     assert not {"Volga / where it begins", "Volga / cities"} & cells.keys(), "the sources do not say"
     assert report.usage.searches <= 10, "one query for each thing, not for each cell"
+    assert report.claims
     assert all(claim.support == "supported" and claim.spans for claim in report.claims)
 
 
@@ -113,7 +114,7 @@ def test_a_line_above_a_sentence_is_its_heading_and_not_part_of_it(tmp_path: Pat
     for name, price, mark in (("Tarvia", 40, "**"), ("Olmen", 55, "")):
         told = f"{mark}Price{mark}\n{name} costs {price} EUR a month for ten users."
         (tmp_path / f"{name}.txt").write_text(f"{name}\n\n{told}\n\n{mark}Hosting{mark}\n{name} runs in Dublin.\n")
-    cells = compare("Tarvia vs Olmen by price and hosting", tmp_path).metadata["comparison"]["cells"]
+    cells = compare("Tarvia vs Olmen by price and hosting", tmp_path, alpha=1.0).metadata["comparison"]["cells"]
     assert cells["Tarvia / price"].startswith("Tarvia costs 40 EUR")
     assert cells["Olmen / price"].startswith("Olmen costs 55 EUR")
     assert cells["Olmen / hosting"].startswith("Olmen runs in Dublin")
