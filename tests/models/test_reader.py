@@ -61,7 +61,7 @@ def test_a_missing_or_changed_file_is_said_in_one_sentence(tmp_path):
     with pytest.raises(ModelError, match="install suffice again"):
         ReaderModel(tmp_path).judge([("a", "b")])
     (tmp_path / "claims.onnx").write_bytes(b"no model")
-    (tmp_path / "provenance.json").write_text(json.dumps({"claims": {"sha256": "0", "temperature": 1.0}}))
+    (tmp_path / "provenance.json").write_text(json.dumps({"claims": {"sha256": "0", "temperature": {"claims": 1.0}}}))
     with pytest.raises(ModelError, match="not the expected model"):
         ReaderModel(tmp_path).judge([("a", "b")])
 

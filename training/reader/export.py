@@ -1,10 +1,10 @@
 """Export trained weights as an int8 ONNX file, fit its temperatures on the development part and record where it comes from.
 
-    python training/reader/export.py --job answers --weights build/small --held build/gpu/held.jsonl.xz --out build/model
+    python training/reader/export.py --model answers --weights build/small --held build/gpu/held.jsonl.xz --out build/model
 
-It writes ``JOB.onnx`` and its record in ``provenance.json``. With ``--start`` the weights are a mean of the trained ones
+It writes ``MODEL.onnx`` and its record in ``provenance.json``. With ``--start`` the weights are a mean of the trained ones
 (``--share`` of them) and those of a reader before. Inputs: ``input_ids``, ``attention_mask``, ``token_type_ids``. Outputs: ``claims`` (supported,
-contradicted, not enough), ``answerable`` and ``ends`` (first and last token of the answer), all logits; a job uses its own. The
+contradicted, not enough), ``answerable`` and ``ends`` (first and last token of the answer), all logits; the small models use their own only. The
 temperature of claims is fitted on sources that were not trained on, because on the others a reader is surer than it should be.
 """
 
@@ -21,7 +21,7 @@ from model import OUTPUTS, STARTS, load
 
 from examples import LABELS
 from suffice.models.reader import ReaderModel
-from suffice.models.reader.model import JOBS
+from suffice.models.reader.model import MODELS
 
 NAMES = ["input_ids", "attention_mask", "token_type_ids"]
 START = {
@@ -77,31 +77,30 @@ def fit_temperature(loss, logits: numpy.ndarray, labels: numpy.ndarray) -> float
     return round(float(min(choices, key=lambda value: loss(logits / value, labels))), 2)
 
 
-def record(folder: Path, job: str, given: dict) -> None:
-    """Write the record of a job's model, beside that of the other job if there is one."""
+def record(folder: Path, model: str, given: dict) -> None:
+    """Write the record of a model, beside those of the others if there are some."""
     path = folder / "provenance.json"
     records = json.loads(path.read_text()) if path.exists() else {}
-    digest = hashlib.sha256((folder / f"{job}.onnx").read_bytes()).hexdigest()
-    path.write_text(json.dumps(records | {job: given | {"sha256": digest}}, indent=1) + "\n")
+    digest = hashlib.sha256((folder / f"{model}.onnx").read_bytes()).hexdigest()
+    path.write_text(json.dumps(records | {model: given | {"sha256": digest}}, indent=1) + "\n")
 
 
-def read_claims(folder: Path, rows: list[dict]) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Return the log probabilities of claims of sources that were not trained on, and their labels."""
-    judged = ReaderModel(folder).judge([(row["claim"], row["passage"]) for row in rows])
-    return numpy.log(judged + 1e-9), numpy.array([LABELS[row["label"]] for row in rows])
+def read_claims(reader: ReaderModel, model: str, rows: list[dict]) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Return the log probabilities of claims, and their labels."""
+    judged = [reader.judge_by(model, row["claim"], row["passage"]) for row in rows]
+    return numpy.log(numpy.array(judged) + 1e-9), numpy.array([LABELS[row["label"]] for row in rows])
 
 
-def read_answers(folder: Path, job: str, pairs: list[tuple[str, str, bool]]) -> tuple[numpy.ndarray, numpy.ndarray]:
+def read_answers(reader: ReaderModel, model: str, rows: list[tuple]) -> tuple[numpy.ndarray, numpy.ndarray]:
     """Return the log-odds that a passage answers a question, and whether it does."""
-    reader = ReaderModel(folder)
-    read = reader.read if job == "answers" else reader.reread
-    found = numpy.array([read(question, [passage])[0].probability for question, passage, _ in pairs])
-    return numpy.log(found + 1e-9) - numpy.log(1 - found + 1e-9), numpy.array([int(true) for *_, true in pairs])
+    read = reader.reread if model == "large" else reader.read
+    found = numpy.array([read(question, [passage])[0].probability for question, passage, _ in rows])
+    return numpy.log(found + 1e-9) - numpy.log(1 - found + 1e-9), numpy.array([int(true) for *_, true in rows])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--job", choices=JOBS, required=True, help="what the weights are for")
+    parser.add_argument("--model", choices=MODELS, required=True, help="what the weights are for")
     parser.add_argument("--size", choices=tuple(STARTS), default="small")
     parser.add_argument("--weights", type=Path, required=True, help="folder that train.py wrote")
     parser.add_argument("--start", type=Path, help="folder with weights of pack.py: take a mean of both")
@@ -113,21 +112,23 @@ def main() -> None:
     stored = f"{given.size}{16 if given.size == 'small' else 8}"
     start = sorted(given.start.rglob(f"{STARTS[given.size]}.[0-9]*")) if given.start else []
     export(
-        given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), start, given.share, given.out / f"{given.job}.onnx"
+        given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), start, given.share, given.out / f"{given.model}.onnx"
     )
-    record(given.out, given.job, {"temperature": 1.0})
+    record(given.out, given.model, {"temperature": {"claims": 1.0, "answers": 1.0}})
+    reader = ReaderModel(given.out)
     claims, questions = load_held(given.held)
-    if given.job == "claims":
-        rows: list = [row for row in claims if row["source"] in HELD_BACK][: given.rows]
-        loss, (logits, labels) = claim_loss, read_claims(given.out, rows)
-    else:
-        rows = [
-            (row["question"], row["passage"], row["kind"] == "wh") for row in questions if row["kind"] != "relevant"
-        ]
-        rows += [(row["question"], other, False) for row in questions for other in row["others"][:1]]
-        rows = rows[:: max(1, len(rows) // given.rows)]
-        loss, (logits, labels) = answer_loss, read_answers(given.out, given.job, rows)
-    temperature = fit_temperature(loss, logits, labels)
+    temperature, losses = {}, {}
+    for job in ("claims", "answers") if given.model == "large" else (given.model,):
+        if job == "claims":
+            rows: list = [row for row in claims if row["source"] in HELD_BACK][: given.rows]
+            loss, (logits, labels) = claim_loss, read_claims(reader, given.model, rows)
+        else:
+            rows = [(row["question"], row["passage"], row["kind"] == "wh") for row in questions if row["kind"] != "relevant"]  # fmt: skip
+            rows += [(row["question"], other, False) for row in questions for other in row["others"][:1]]
+            rows = rows[:: max(1, len(rows) // given.rows)]
+            loss, (logits, labels) = answer_loss, read_answers(reader, given.model, rows)
+        temperature[job] = fit_temperature(loss, logits, labels)
+        losses[job] = [len(rows), *(round(loss(logits / value, labels), 4) for value in (1, temperature[job]))]
     path = given.weights / "summary.json"
     summary = json.loads(path.read_text()) if path.exists() else {}
     provenance = {
@@ -137,9 +138,9 @@ def main() -> None:
         "temperature": temperature,
         "training": {name: summary.get(name) for name in ("steps", "drawn", "seconds")},
         "development": {name: value["all"] for name, value in summary.get("development", {}).items()},
-        "export": {"rows": len(rows), "loss": [round(loss(logits / value, labels), 4) for value in (1, temperature)]},
+        "export": losses,  # Rows, loss before, loss with the temperature.
     }
-    record(given.out, given.job, provenance)
+    record(given.out, given.model, provenance)
     print(json.dumps(provenance, indent=1))
 
 

@@ -43,7 +43,7 @@ WEIGHTS = (
     }
     | {"made_number": 0.6, "made_opposite": 0.35, "made_negation": 0.3, "made_name": 0.3}
     | dict.fromkeys(HELD_BACK, 0.0)
-    | {"docs_written": 30.0, "docs_absent": 6.0}
+    | {"docs_written": 30.0, "docs_absent": 12.0}
 )
 WRITTEN_QUESTIONS = ("docs_written", "docs_absent")
 WRITTEN = 3.0  # Claims that were written for the reader (``written_…``).

@@ -1,9 +1,9 @@
 """The model that reads a passage with a claim or a question in mind. It needs no network and no key.
 
 Three cross-encoders (int8, ONNX): ``claims`` judges what a passage says of a claim, ``answers`` whether it answers a question,
-and where, both of 22 million parameters; ``answers-large``, of 110 million, says the latter again of the few passages that
-lead. They were trained on English; ``training/reader`` holds their recipe and their model card. They know nothing of figures
-beyond their letters: rules check those.
+and where, both of 22 million parameters; ``large``, of 110 million, says both again where it matters: of passages that bear on
+a claim, and of the few that lead for a question. They were trained on English; ``training/reader`` holds their recipe and
+their model card. They know nothing of figures beyond their letters: rules check those.
 """
 
 import json
@@ -22,12 +22,13 @@ from suffice.models.embeddings.minilm import load_tokenizer, open_session, verif
 from suffice.models.reading import AnswerSpan
 
 _FOLDER = Path(__file__).parent
-JOBS = ("claims", "answers", "answers-large")  # Each has a file of weights.
+MODELS = ("claims", "answers", "large")  # Each has a file of weights.
 # Lengths as in the training: claim or question, and both together with three marks.
 _MAX_FIRST_TOKENS = 160
 _MAX_TOKENS = 512
 _WINDOW_OVERLAP = 96
 _MAX_ANSWER_TOKENS = 24
+_NOTHING_SAID = 0.8  # P(not enough) from which on the word of the small model is enough.
 _REMEMBERED = 2_000  # Pairs of question and passage, a few megabytes.
 
 
@@ -35,7 +36,6 @@ _REMEMBERED = 2_000  # Pairs of question and passage, a few megabytes.
 class _Window:
     """One text pair that fits the model: a claim or question, and part of a passage."""
 
-    pair: int
     ids: list[int]
     passage_start: int  # Index of the passage's first token in ids.
     offsets: list[tuple[int, int]]  # Where the passage's tokens stand in its text.
@@ -56,29 +56,34 @@ class ReaderModel:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the weights that judge claims."""
-        return str(_read_provenance(self._folder, "claims")["sha256"])
+        """The SHA-256 of the weights that judge claims, one after the other."""
+        return "".join(str(_read_provenance(self._folder, model)["sha256"]) for model in ("claims", "large"))
 
     def verify(self) -> None:
         """Raise ``ModelError`` if a file is missing or is not the expected one."""
-        for job in JOBS:
-            verify_model_file(self._folder / f"{job}.onnx", _read_provenance(self._folder, job)["sha256"])
+        for model in MODELS:
+            verify_model_file(self._folder / f"{model}.onnx", _read_provenance(self._folder, model)["sha256"])
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return P(supported), P(contradicted), P(not enough) of each pair of claim and passage, one row each.
 
-        A long passage is read in windows; the one with the least P(not enough) decides.
+        Where the small model does not find that the passage says nothing of the claim, the mean of both decides.
         """
-        temperature = _read_provenance(self._folder, "claims")["temperature"]
-        best = np.tile(np.array([0.0, 0.0, 1.0]), (len(pairs), 1))
-        read = np.zeros(len(pairs), bool)
-        for window in self._windows(pairs):
-            logits = self._run("claims", window, "claims")[0][0] / temperature
-            found = np.exp(logits - logits.max())
-            found /= found.sum()
-            if not read[window.pair] or found[2] < best[window.pair, 2]:
-                best[window.pair], read[window.pair] = found, True
-        return best
+        found = np.array([self.judge_by("claims", *pair) for pair in pairs]).reshape(-1, 3)
+        for i in np.flatnonzero(found[:, 2] < _NOTHING_SAID):
+            mean = np.sqrt(found[i] * self.judge_by("large", *pairs[i]))
+            found[i] = mean / mean.sum()
+        return found
+
+    def judge_by(self, model: str, claim: str, passage: str) -> NDArray[np.float64]:
+        """Return what one model says. A long passage is read in windows; the one with the least P(not enough) decides."""
+        temperature = _read_provenance(self._folder, model)["temperature"]["claims"]
+        rows = []
+        for window in self._windows(claim, passage):
+            logits = self._run(model, window, "claims")[0][0] / temperature
+            row = np.exp(logits - logits.max())
+            rows.append(row / row.sum())
+        return min(rows, key=lambda row: float(row[2]))
 
     def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the answer span of each passage, in order, with the probability that the passage answers at all."""
@@ -86,13 +91,13 @@ class ReaderModel:
 
     def reread(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the same by the large model: surer, in four times the time."""
-        return [self._read_once("answers-large", question, passage) for passage in passages]
+        return [self._read_once("large", question, passage) for passage in passages]
 
-    def _read(self, job: str, question: str, passage: str) -> AnswerSpan:
-        temperature = _read_provenance(self._folder, job)["temperature"]
+    def _read(self, model: str, question: str, passage: str) -> AnswerSpan:
+        temperature = _read_provenance(self._folder, model)["temperature"]["answers"]
         best = AnswerSpan(0.0, 0, 0)
-        for window in self._windows([(question, passage)]):
-            answerable, ends = self._run(job, window, "answerable", "ends")
+        for window in self._windows(question, passage):
+            answerable, ends = self._run(model, window, "answerable", "ends")
             probability = float(1 / (1 + np.exp(-answerable[0] / temperature)))
             if window.offsets and probability > best.probability:
                 scores = ends[0, window.passage_start : window.passage_start + len(window.offsets)]
@@ -100,25 +105,22 @@ class ReaderModel:
                 best = AnswerSpan(probability, window.offsets[first][0], window.offsets[last][1])
         return best
 
-    def _windows(self, pairs: Sequence[tuple[str, str]]) -> Iterator[_Window]:
+    def _windows(self, first: str, passage: str) -> Iterator[_Window]:
         tokenizer = load_tokenizer(None)
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        encoded = dict(zip(texts, tokenizer.encode_batch(texts, add_special_tokens=False), strict=True))
-        start_mark, end_mark = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
-        for number, (first, passage) in enumerate(pairs):
-            head = [start_mark, *encoded[first].ids[:_MAX_FIRST_TOKENS], end_mark]
-            ids, offsets = encoded[passage].ids, encoded[passage].offsets
-            size = _MAX_TOKENS - len(head) - 1
-            start = 0
-            while True:
-                part = slice(start, start + size)
-                yield _Window(number, [*head, *ids[part], end_mark], len(head), offsets[part])
-                if start + size >= len(ids):
-                    break
-                start += size - _WINDOW_OVERLAP
+        own, read = tokenizer.encode_batch([first, passage], add_special_tokens=False)
+        end_mark = tokenizer.token_to_id("[SEP]")
+        head = [tokenizer.token_to_id("[CLS]"), *own.ids[:_MAX_FIRST_TOKENS], end_mark]
+        size = _MAX_TOKENS - len(head) - 1
+        start = 0
+        while True:
+            part = slice(start, start + size)
+            yield _Window([*head, *read.ids[part], end_mark], len(head), read.offsets[part])
+            if start + size >= len(read.ids):
+                break
+            start += size - _WINDOW_OVERLAP
 
-    def _run(self, job: str, window: _Window, *outputs: str) -> list[NDArray[np.float32]]:
-        session = open_session(self._folder / f"{job}.onnx", _read_provenance(self._folder, job)["sha256"])
+    def _run(self, model: str, window: _Window, *outputs: str) -> list[NDArray[np.float32]]:
+        session = open_session(self._folder / f"{model}.onnx", _read_provenance(self._folder, model)["sha256"])
         ids = np.array([window.ids], np.int64)
         kinds = np.zeros_like(ids)
         kinds[0, window.passage_start :] = 1
@@ -154,10 +156,10 @@ def _best_span(scores: NDArray[np.float32]) -> tuple[int, int]:
 
 
 @cache
-def _read_provenance(folder: Path, job: str) -> dict[str, Any]:
-    """Return the record of a job's model, with its hash and its temperature."""
+def _read_provenance(folder: Path, model: str) -> dict[str, Any]:
+    """Return the record of a model, with its hash and its temperatures."""
     try:
-        record: dict[str, Any] = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))[job]
+        record: dict[str, Any] = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))[model]
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(f"The reader model cannot be loaded ({error}); install suffice again") from error
     return record
