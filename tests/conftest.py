@@ -49,7 +49,7 @@ def _quick_reader(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReques
     """Leave the large reader to the tests of readers, of cells and of commands: it takes a minute or two of all."""
     if not any(map(request.node.path.match, ("models/test_reader.py", "skills/test_compare.py"))):
         monkeypatch.setattr("suffice.models.reader.model.ReaderModel.reread", _read_once_more)
-        monkeypatch.setattr("suffice.models.reader.model._NOTHING_SAID", 0.0)
+        monkeypatch.setattr("suffice.models.reader.model._SURE", 0.5)
 
 
 def _read_once_more(reader: "ReaderModel", question: str, passages: Sequence[str]) -> "list[AnswerSpan]":

@@ -4,6 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from suffice.errors import ModelError
@@ -85,3 +86,16 @@ def test_a_passage_is_read_once_for_a_question(monkeypatch: pytest.MonkeyPatch) 
     answers = [reader.read("Who designed the Meridian bridge?", [TOWER]) for _ in range(3)]
     assert asked == ["answers"]
     assert answers[0] == answers[2]
+
+
+def test_the_large_model_is_asked_only_about_claims_that_the_small_one_is_not_sure_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = {"claims": {"sure": [0.9, 0.05, 0.05], "refused": [0.1, 0.2, 0.7], "unsure": [0.4, 0.4, 0.2]}}
+    said["large"] = {"unsure": [0.9, 0.05, 0.05]}
+    monkeypatch.setattr(ReaderModel, "judge_by", lambda _, model, claim, passage: np.array(said[model][claim]))
+    sure, refused, unsure = ReaderModel().judge([(claim, TOWER) for claim in ("sure", "refused", "unsure")])
+    assert list(sure) == said["claims"]["sure"]
+    assert list(refused) == said["claims"]["refused"]
+    assert 0.5 < unsure[0] < 0.9
+    assert unsure.sum() == pytest.approx(1)

@@ -112,7 +112,11 @@ def main() -> None:
     stored = f"{given.size}{16 if given.size == 'small' else 8}"
     start = sorted(given.start.rglob(f"{STARTS[given.size]}.[0-9]*")) if given.start else []
     export(
-        given.size, sorted(given.weights.rglob(f"{stored}.[0-9]*")), start, given.share, given.out / f"{given.model}.onnx"
+        given.size,
+        sorted(given.weights.rglob(f"{stored}.[0-9]*")),
+        start,
+        given.share,
+        given.out / f"{given.model}.onnx",
     )
     record(given.out, given.model, {"temperature": {"claims": 1.0, "answers": 1.0}})
     reader = ReaderModel(given.out)

@@ -1,9 +1,9 @@
 """The model that reads a passage with a claim or a question in mind. It needs no network and no key.
 
 Three cross-encoders (int8, ONNX): ``claims`` judges what a passage says of a claim, ``answers`` whether it answers a question,
-and where, both of 22 million parameters; ``large``, of 110 million, says both again where it matters: of passages that bear on
-a claim, and of the few that lead for a question. They were trained on English; ``training/reader`` holds their recipe and
-their model card. They know nothing of figures beyond their letters: rules check those.
+and where, both of 22 million parameters; ``large``, of 110 million, says both again where it matters: of claims that the
+small one is not sure of, and of the few passages that lead for a question. They were trained on English; ``training/reader``
+holds their recipe and their model card. They know nothing of figures beyond their letters: rules check those.
 """
 
 import json
@@ -28,7 +28,7 @@ _MAX_FIRST_TOKENS = 160
 _MAX_TOKENS = 512
 _WINDOW_OVERLAP = 96
 _MAX_ANSWER_TOKENS = 24
-_NOTHING_SAID = 0.8  # P(not enough) from which on the word of the small model is enough.
+_SURE = 0.8  # P(supported) from which on the word of the small model is enough, and likewise 1 - P.
 _REMEMBERED = 2_000  # Pairs of question and passage, a few megabytes.
 
 
@@ -67,10 +67,10 @@ class ReaderModel:
     def judge(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return P(supported), P(contradicted), P(not enough) of each pair of claim and passage, one row each.
 
-        Where the small model does not find that the passage says nothing of the claim, the mean of both decides.
+        Where the small model is not sure whether the passage supports the claim, the mean of both models decides.
         """
         found = np.array([self.judge_by("claims", *pair) for pair in pairs]).reshape(-1, 3)
-        for i in np.flatnonzero(found[:, 2] < _NOTHING_SAID):
+        for i in np.flatnonzero(abs(found[:, 0] - 0.5) < _SURE - 0.5).tolist():
             mean = np.sqrt(found[i] * self.judge_by("large", *pairs[i]))
             found[i] = mean / mean.sum()
         return found
