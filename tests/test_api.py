@@ -302,7 +302,9 @@ def test_leads_are_asked_beside_the_strategys_queries() -> None:
         make_passage("d", "Rain.", "Vienna"),
     ]
     report = asyncio.run(
-        research(QUESTION, search=WordSearch(passages), k=1, strategy="ircot", interventions="leads", stop="fixed(2)")
+        research(
+            QUESTION, search=WordSearch(passages), k=1, strategy="iterretgen", interventions="leads", stop="fixed(2)"
+        )
     )
     assert report.metadata["interventions"] == ["leads"]
     assert len(report.stop.rounds[1].queries) == 2

@@ -9,7 +9,8 @@ from suffice.errors import CutOff, InputError, ModelOutputError, SearchError, Se
 from suffice.jobs import journal as journals
 from suffice.jobs.journal import DurableModel, DurableSearch, Journal
 from suffice.models.base import Reply, UsageTrackingModel, usage_listener
-from suffice.prompts.planning import Plan, Reflect
+from suffice.models.extractive import ExtractiveModel
+from suffice.prompts.planning import Hypothesize, Plan, Reflect
 from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.types import Failure, Query, Usage
 
@@ -145,6 +146,12 @@ def test_call_that_was_cut_off_is_cut_off_again_at_once(store):
         asyncio.run(run_briefly(HangingModel({})))
     with pytest.raises(CutOff):
         asyncio.run(DurableModel(ScriptedModel({"plan": [plan()]}), store.open_journal())(Plan("Who?", 3)))
+
+
+def test_a_question_that_a_model_leaves_open_is_stored_as_open(store):
+    prompt = Hypothesize("Who?", (), (), (), (), 3)
+    for _ in range(2):
+        assert asyncio.run(DurableModel(ExtractiveModel(), store.open_journal())(prompt)).answer is None
 
 
 def test_usage_of_a_cut_off_call_is_restored(store):

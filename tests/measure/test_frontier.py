@@ -14,7 +14,7 @@ quick = settings(deadline=None, max_examples=150)
 
 def highest(points, x):
     """Return the best height at x that a mixture of two points can reach."""
-    best = max((y for px, y in points if px == pytest.approx(x)), default=0.0)
+    best = max((y for px, y in points if px == pytest.approx(x, rel=1e-12)), default=0.0)
     for (x0, y0), (x1, y1) in product(points, repeat=2):
         if x0 < x1 and x0 <= x <= x1:
             best = max(best, y0 + (y1 - y0) * (x - x0) / (x1 - x0))

@@ -62,6 +62,7 @@ def test_a_paragraph_that_an_earlier_note_has_is_shown_once_with_both_sources():
     first = Note(f"Dear Ada,\n\n{quoted}\n\nKarl", ("[1]",), "mail")
     reply = Note(f"Dear Karl,\n\nthank you.\n\n> {quoted}\n\nAda", ("[2]",), "reply")
     other = Note(quoted.replace("two", "three"), ("[3]",), "minutes")
-    shown = refer_to_copies([first, reply, other])
-    assert (shown[0], shown[2]) == (first, other), "another figure is no copy"
+    sign = Note(quoted.replace("two", "-two"), ("[4]",), "minutes")
+    shown = refer_to_copies([first, reply, other, sign])
+    assert (shown[0], *shown[2:]) == (first, other, sign), "another figure or sign is no copy"
     assert shown[1].text == "Dear Karl,\n\nthank you.\n\n(as in [1])\n\nAda"

@@ -153,6 +153,14 @@ def test_the_date_of_an_event_is_its_own_and_not_that_of_its_document(tmp_path: 
     assert_supported(report)
 
 
+def test_the_claim_of_a_row_is_the_row(tmp_path: Path) -> None:
+    table = "# Works on the quay\n\n| Day | Works |\n|---|---|\n| 4 May 2023 | The quay was dredged |\n"
+    (tmp_path / "quay.md").write_text(table)
+    report = ask("/timeline quay", tmp_path)
+    assert any("dredged" in claim.text for claim in report.claims)
+    assert not any(claim.text.startswith("| Day") for claim in report.claims)
+
+
 def test_timeline_says_that_the_sources_have_no_dates(tmp_path: Path) -> None:
     (tmp_path / "canal.md").write_text(
         "# Tarn canal\n\nThe Tarn canal was dug by prisoners of war. It has 1024 rings.\n"
@@ -243,7 +251,10 @@ def test_deep_answers_both_parts_of_a_question() -> None:
     ):
         report = ask(f"/deep {question}", contracts, alpha=None)
         assert report.status == "answered"
-        assert "The monthly fee is 480 EUR. It may be raised once a year, by at most 4 %" in report.final_answer
+        assert (
+            "The monthly fee is 480 EUR. It may be raised once a year, by at most 4 %"
+            in report.final_answer.replace("**", "")
+        )
         assert "notice period" in report.final_answer or "99.5 %" in report.final_answer
 
 

@@ -99,7 +99,8 @@ class ClaimVerifier:
     async def _verify(self, draft: Draft) -> Checked:
         verdicts = await self._judge(draft.written, draft)
         lacking = {one: verdict.plain_text for one, verdict in verdicts.items() if _lacks_support(verdict)}
-        if await self.find_more(lacking.values(), "support for a claim") and not self.run.is_strong:  # Else it mends.
+        has_more = await self.find_more(lacking.values(), "support for a claim")
+        if has_more and not self.run.is_strong:  # Else it mends first.
             verdicts |= await self._judge(list(lacking), draft)
         mended: Mapping[Statement, tuple[Statement, ...]] = {}
         doubtful = [one for one in verdicts.values() if not _is_acceptable(one) and one.uncited_support is None]
@@ -107,6 +108,8 @@ class ClaimVerifier:
             mended = await self.mend(doubtful, draft)
             new = draft.replace_statements(lambda one: mended.get(one, (one,)))
             verdicts |= await self._judge([one for news in mended.values() for one in news], new)
+        if has_more:
+            verdicts |= await self._judge([one for one in lacking if one not in mended], draft)
         shown: dict[Statement, ClaimVerdict] = {}
         removed: dict[Statement, ClaimVerdict] = {}
 

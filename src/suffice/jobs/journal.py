@@ -142,8 +142,9 @@ class DurableModel(ModelWrapper):
             return msgspec.to_builtins(await self.wrapped(prompt))
 
         reply = await self._journal.step(f"ask {prompt.role}", [type(prompt).__qualname__, prompt], call)
+        kind: Any = prompt.response_type
         return Reply(
-            msgspec.convert(reply["answer"], prompt.response_type),
+            msgspec.convert(reply["answer"], kind | None),
             msgspec.convert(reply["usage"], Usage),
             msgspec.convert(reply["failures"], tuple[Failure, ...]),
         )

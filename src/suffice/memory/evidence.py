@@ -85,17 +85,25 @@ def drop_repeated_columns(note: Note) -> Note:
 def refer_to_copies(notes: Sequence[Note]) -> tuple[Note, ...]:
     """Return the notes with a paragraph that an earlier one has replaced by its handle: "(as in [3])"."""
     seen: dict[tuple[str, ...], str] = {}
+    texts: dict[str, str] = {}
     short: list[Note] = []
     for note in notes:
         paragraphs = note.text.split("\n\n")
         for number, paragraph in enumerate(paragraphs):
             earlier = {seen.get(run) for run in list_runs(tokenize(paragraph))}
-            if len(earlier) == 1 and (first := earlier.pop()):
+            if len(earlier) == 1 and (first := earlier.pop()) and _unwrap(paragraph) in texts[first]:
                 paragraphs[number] = f"(as in {first})"
         short.append(replace(note, text="\n\n".join(paragraphs)))
+        handle = "".join(note.handles[:1])
+        texts.setdefault(handle, _unwrap(note.text))
         for run in list_runs(tokenize(note.text)):
-            seen.setdefault(run, "".join(note.handles[:1]))
+            seen.setdefault(run, handle)
     return tuple(short)
+
+
+def _unwrap(text: str) -> str:
+    """Return a text in one line, without the marks of a quoted mail."""
+    return " ".join(word for line in text.split("\n") for word in line.lstrip("> ").split())
 
 
 def list_runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:

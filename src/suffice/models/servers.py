@@ -58,7 +58,7 @@ def diagnose(url: str, key: str | None = None) -> Literal["ok", "dead", "refused
             return "ok"
     except HTTPError as error:
         return "refused" if error.code in (401, 403) else "unlisted"
-    except URLError:
+    except (URLError, ValueError):
         return "dead"
     except (OSError, HTTPException):  # It accepted the connection.
         return "unlisted"

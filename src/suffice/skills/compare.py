@@ -142,10 +142,13 @@ def _find_best(criterion: str, sentences: Sequence[QuotedSentence], embed: Embed
     """Return the sentence that answers "criterion?" best, ranked as passages are; ``None`` if none does well enough."""
     vectors = embed_static([criterion, *(one.text for one in sentences)])
     places = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")[:_RANKED_PER_CELL]
-    near = [sentences[place] for place in places]
+    near: list[QuotedSentence] = [sentences[place] for place in places]
     passages = [replace(one.passage, title=" > ".join(one.headings), text=one.text) for one in near]
     ranked = rank_passages(read_question(f"{criterion}?"), passages, embed, find_reader())
-    return near[ranked[0].place] if ranked and ranked[0].score >= _MIN_SCORE else None
+    best = ranked[0] if ranked else None
+    if best is None or (best.score < _MIN_SCORE if best.answer else not best.stems & _list_stems(criterion)):
+        return None  # What was not read is on another scale.
+    return near[best.place]
 
 
 def _list_stems(text: str) -> frozenset[str]:

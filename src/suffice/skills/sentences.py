@@ -80,7 +80,8 @@ def _list_lines(passage: Passage, block: TextBlock) -> Iterator[tuple[str, str, 
     width = max(map(len, text[block.start : block.end].splitlines()), default=0)
     for first, last in () if block.is_heading or block.format == "code" else block.units:
         if block.format == "table":
-            quotation = Quotation(passage, (block.head, (first, last)) if block.head else ((first, last),), "table")
+            row = (first, last)
+            quotation = Quotation(passage, (block.head, row) if block.head else (row,), "table", (row,))
             cells = read_cells(quotation).items()
             yield "", "; ".join(f"{name}: {value}" if name else value for name, value in cells if value), quotation
             continue

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import cast
 
 from suffice.events import Event, Planned, PromptCompacted, Reflected
 from suffice.measure.spend import spend_readings
@@ -18,6 +19,7 @@ from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
 from suffice.models.prices import find_price
 from suffice.prompts.planning import KeptNote, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
+from suffice.prompts.truncate import fit_to_budget
 from suffice.search.base import Reader
 from suffice.search.screened import expand_with_pages
 from suffice.state.budget import Budget
@@ -29,7 +31,20 @@ from suffice.state.search_log import SearchLog
 from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.text.entities import content_stems
 from suffice.text.tokens import estimate_tokens, jaccard, tokenize
-from suffice.types import Bounds, Breadth, Embed, Failure, Note, Passage, PriorRun, Query, Readings, Round, RoundRecord
+from suffice.types import (
+    BELIEF_KIND,
+    Bounds,
+    Breadth,
+    Embed,
+    Failure,
+    Note,
+    Passage,
+    PriorRun,
+    Query,
+    Readings,
+    Round,
+    RoundRecord,
+)
 
 MAX_PLAN_QUERIES = 5  # With the task itself six, the value of the source system, see docs/sources.md.
 MAX_GAP_QUERIES = 3  # Queries that a reflection may propose; a strong model names more that are worth asking.
@@ -168,16 +183,22 @@ class RunState(Prompter):
         kept = tuple(f"{note.fact} {note.source}".strip() for note in self.kept_notes.values())
         prompt = Reflect(self.task, notes, self.recent_queries, thin, leads, limit, left, kept, self.scope_files)
         if self.is_strong:
-            new = [note for note in notes if not (note.whole and self._reflected.issuperset(note.handles))]
+            known = self._reflected if self.shows_history else set()
+            new = [
+                note
+                for note in notes
+                if note.kind == BELIEF_KIND or not note.whole or not known.issuperset(note.handles)
+            ]
             gaps, tokens = self.reflection.gaps if self.reflection else (), 2 * prompt.max_tokens  # Room for its notes.
             prompt = replace(prompt, notes=drop_repeated_titles(new), gaps=gaps, once="once", max_tokens=tokens)
+            prompt = cast(Reflect, fit_to_budget(prompt, self.compute_prompt_budget(tokens)[0]).prompt)
         self.reflection = found = await self.try_ask(prompt)
         if found is None:
             self.searches.return_thin_queries(thin)
             return None
-        self._reflected.update(handle for note in notes if note.whole for handle in note.handles)
-        known = (note for note in found.notes if self.evidence.resolve_citation(note.source) is not None)
-        self.kept_notes.update((note.fact, note) for note in known)
+        self._reflected.update(handle for note in prompt.notes if note.whole for handle in note.handles)
+        cited = (note for note in found.notes if self.evidence.resolve_citation(note.source) is not None)
+        self.kept_notes.update((note.fact, note) for note in cited)
         judged = len(self.records), found.sufficient, found.confidence, tuple(found.gaps)
         queries = tuple(new.query for new in found.new_queries)
         self.event_queue.add(Reflected(*judged, queries, self.budget.tokens_left))
