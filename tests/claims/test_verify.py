@@ -241,8 +241,12 @@ def test_the_writer_mends_a_sentence_with_the_answer_around_it_and_sees_more_tha
         )
 
 
-@pytest.mark.parametrize(("is_strong", "checks"), [(True, 1), (False, 2)])
-def test_what_a_strong_writer_gets_back_is_not_checked_again_before(is_strong, checks):
+async def take_out(doubtful, draft):
+    return {verdict.claim: () for verdict in doubtful}
+
+
+@pytest.mark.parametrize(("is_strong", "mend", "checks"), [(True, take_out, 1), (True, None, 2), (False, take_out, 2)])
+def test_what_a_strong_writer_gets_back_is_not_checked_again_before(is_strong, mend, checks):
     asked = []
 
     async def judge(statements, draft):
@@ -250,7 +254,7 @@ def test_what_a_strong_writer_gets_back_is_not_checked_again_before(is_strong, c
         return [ClaimVerdict(one, "unsupported", reason=Reason("not_found")) for one in statements]
 
     run, verifier = make_verifier(FixtureSearch(default=[AWAY]), judge_draft=judge)
-    run.is_strong = is_strong
+    run.is_strong, verifier.mend = is_strong, mend
     asyncio.run(verifier(Draft(parse_parts(PIGS))))
     assert len(asked) == checks
 
