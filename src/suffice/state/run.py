@@ -190,7 +190,13 @@ class RunState(Prompter):
                 if note.kind == BELIEF_KIND or not note.whole or not known.issuperset(note.handles)
             ]
             gaps, tokens = self.reflection.gaps if self.reflection else (), 2 * prompt.max_tokens  # Room for its notes.
-            prompt = replace(prompt, notes=drop_repeated_titles(new), gaps=gaps, once="once", max_tokens=tokens)
+            prompt = replace(
+                prompt,
+                notes=drop_repeated_titles(new),
+                gaps=gaps,
+                once="once" if self.shows_history else "",
+                max_tokens=tokens,
+            )
             prompt = cast(Reflect, fit_to_budget(prompt, self.compute_prompt_budget(tokens)[0]).prompt)
         self.reflection = found = await self.try_ask(prompt)
         if found is None:
