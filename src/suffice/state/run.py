@@ -202,7 +202,8 @@ class RunState(Prompter):
         if found is None:
             self.searches.return_thin_queries(thin)
             return None
-        self._reflected.update(handle for note in prompt.notes if note.whole for handle in note.handles)
+        passages = (note for note in prompt.notes if note.whole and note.kind != BELIEF_KIND)
+        self._reflected.update(handle for note in passages for handle in note.handles)
         cited = (note for note in found.notes if self.evidence.resolve_citation(note.source) is not None)
         self.kept_notes.update((note.fact, note) for note in cited)
         judged = len(self.records), found.sufficient, found.confidence, tuple(found.gaps)
