@@ -23,6 +23,7 @@ SIZES = {
 SIZES["middle"] = SIZES["large"] | {"layers": 6}
 STARTS = {"small": "small", "large": "large", "middle": "large"}
 VOCABULARY, POSITIONS, BUCKETS = 30_522, 512, 32
+LOUD = 16  # Inputs of a layer that stay floats when it is exported.
 OUTPUTS = ("claims", "answerable", "ends")
 PIECE_BYTES = 15 * 2**20
 
@@ -56,6 +57,23 @@ class Layer(nn.Module):
         read = self.out(read.transpose(1, 2).reshape(rows, length, width))
         hidden = self.attention_norm(hidden + self.dropout(read))
         return self.norm(hidden + self.dropout(self.down(functional.gelu(self.up(hidden)))))
+
+
+class Split(nn.Module):
+    """A linear layer whose loudest inputs are read apart, as floats: int8 shares one scale among all inputs and would lose the others."""
+
+    def __init__(self, linear: nn.Linear, loudness: torch.Tensor) -> None:
+        super().__init__()
+        channels = loudness.topk(LOUD).indices.sort().values
+        self.weight, self.bias = linear.weight, linear.bias
+        self.few = nn.Parameter(self.weight.data[:, channels].T.clone())
+        self.weight.data[:, channels] = 0.0
+        self.register_buffer("channels", channels)
+        self.register_buffer("quiet", torch.ones(linear.in_features).index_fill(0, channels, 0.0))
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Return what the linear layer would."""
+        return functional.linear(hidden * self.quiet, self.weight, self.bias) + hidden[..., self.channels] @ self.few
 
 
 class Reader(nn.Module):
@@ -98,6 +116,28 @@ class Reader(nn.Module):
         hidden = self.dropout(self.encode(ids, mask, kinds))
         first = hidden[:, 0]
         return self.claims(first), self.answerable(first).squeeze(-1), self.ends(hidden)
+
+
+@torch.no_grad()
+def split(model: Reader, pairs: list[tuple[torch.Tensor, ...]]) -> None:
+    """Let the feed-forward layers read apart the inputs that are loudest in these pairs."""
+    loudness: dict[str, torch.Tensor] = {}
+
+    def listen(name: str, given: tuple[torch.Tensor, ...]) -> None:
+        most = given[0].abs().amax(dim=(0, 1))
+        loudness[name] = torch.maximum(loudness.get(name, most), most)
+
+    parts = [(layer, part, f"{number}.{part}") for number, layer in enumerate(model.layers) for part in ("up", "down")]
+    hooks = [
+        getattr(layer, part).register_forward_pre_hook(lambda _, given, name=name: listen(name, given))
+        for layer, part, name in parts
+    ]
+    for pair in pairs:
+        model(*pair)
+    for hook in hooks:
+        hook.remove()
+    for layer, part, name in parts:
+        setattr(layer, part, Split(getattr(layer, part), loudness[name]))
 
 
 def buckets(places: torch.Tensor) -> torch.Tensor:

@@ -1,6 +1,6 @@
-"""Put start weights into the form that ``model.py`` reads: MPNet for the teacher, the reader that ships today for the student.
+"""Put start weights into the form that ``model.py`` reads: MPNet or the large reader that ships, and the small one that ships.
 
-python training/reader/pack.py --mpnet all-mpnet-base-v2/model.safetensors --reader src/suffice/models/reader/model.onnx --out build/gpu
+python training/reader/pack.py --large all-mpnet-base-v2/model.safetensors --small src/suffice/models/reader/answers.onnx --out build/gpu
 """
 
 import argparse
@@ -25,6 +25,7 @@ PARTS = {
     "output.dense": "down",
     "output.LayerNorm": "norm",
 }
+EMBEDDINGS = ("words.weight", "positions.weight", "kinds.weight", "relative.weight")
 MATRICES = ("query", "key", "value", "out", "up", "down")  # Of a layer, in the order of the exported graph.
 
 
@@ -63,11 +64,11 @@ def from_mpnet(tensors: dict[str, numpy.ndarray]) -> dict[str, numpy.ndarray]:
     return found
 
 
-def from_onnx(path: Path) -> dict[str, numpy.ndarray]:
+def from_onnx(path: Path, size: str) -> dict[str, numpy.ndarray]:
     """Return float weights of the exported int8 reader: its quantised matrices are scaled back and named by their place."""
     values = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(str(path)).graph.initializer}
     found = {name: value for name, value in values.items() if name.endswith(("bias", "norm.weight"))}
-    matrices = [f"layers.{layer}.{part}" for layer in range(SIZES["small"]["layers"]) for part in MATRICES] + ["ends"]
+    matrices = [f"layers.{layer}.{part}" for layer in range(SIZES[size]["layers"]) for part in MATRICES] + ["ends"]
     for name in [name for name in values if name.endswith("_quantized")]:
         stem = name.removesuffix("_quantized")
         apart = values[name].astype(numpy.float32) - values[f"{stem}_zero_point"].astype(numpy.float32)
@@ -75,17 +76,27 @@ def from_onnx(path: Path) -> dict[str, numpy.ndarray]:
         if stem.startswith("onnx::MatMul"):
             found[f"{matrices.pop(0)}.weight"] = value.T
         else:
-            found[stem] = value if stem in ("words.weight", "positions.weight", "kinds.weight") else value.T
+            found[stem] = value if stem in EMBEDDINGS else value.T
+    for name in [name for name in values if name.endswith(".few")]:
+        stem = name.removesuffix(".few")
+        found[f"{stem}.weight"][:, values[f"{stem}.channels"]] = values[name].T
     return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--mpnet", type=Path, required=True, help="model.safetensors of all-mpnet-base-v2")
-    parser.add_argument("--reader", type=Path, required=True, help="model.onnx of the reader that ships")
+    parser.add_argument(
+        "--large",
+        type=Path,
+        required=True,
+        help="model.safetensors of all-mpnet-base-v2, or large.onnx that ships, in one piece",
+    )
+    parser.add_argument("--small", type=Path, required=True, help="answers.onnx or claims.onnx that ships")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    for name, state in (("large", from_mpnet(read_safetensors(given.mpnet))), ("small", from_onnx(given.reader))):
+    is_trained = given.large.suffix == ".onnx"
+    large = from_onnx(given.large, "large") if is_trained else from_mpnet(read_safetensors(given.large))
+    for name, state in (("large", large), ("small", from_onnx(given.small, "small"))):
         for path in store(state, given.out / "start", name, 8):
             print(path, path.stat().st_size)
 

@@ -46,7 +46,7 @@ WEIGHTS = (
     | {"docs_written": 30.0, "docs_absent": 12.0}
 )
 WRITTEN_QUESTIONS = ("docs_written", "docs_absent")
-WRITTEN = 3.0  # Claims that were written for the reader (``written_…``).
+WRITTEN = 5.0  # Claims that were written for the reader (``written_…``).
 KEPT = 0.3  # Of the labels beside the teacher's word.
 
 

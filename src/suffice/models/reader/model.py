@@ -28,7 +28,7 @@ _MAX_FIRST_TOKENS = 160
 _MAX_TOKENS = 512
 _WINDOW_OVERLAP = 96
 _MAX_ANSWER_TOKENS = 24
-_SURE = 0.8  # P(supported) from which on the word of the small model is enough, and likewise 1 - P.
+_SURE = 0.9  # P(supported) from which on the word of the small model is enough, and likewise 1 - P.
 _REMEMBERED = 2_000  # Pairs of question and passage, a few megabytes.
 
 
