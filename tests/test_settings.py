@@ -7,10 +7,8 @@ import pytest
 from suffice.errors import InputError
 from suffice.settings import (
     TIERS,
-    WITHDRAWN_VARIABLES,
     ReviewRules,
     Settings,
-    list_withdrawn,
     load,
     merge_bounds,
     read_dotenv,
@@ -114,13 +112,6 @@ def test_review_rules(tmp_path: Path) -> None:
     assert load(values, tmp_path).review == ReviewRules(7.5, 2, False)
     with pytest.raises(InputError, match="SUFFICE_REVIEW_PASS"):
         load({"SUFFICE_REVIEW_PASS": "11"}, tmp_path)
-
-
-def test_withdrawn_variables_are_named_and_not_read(tmp_path: Path) -> None:
-    config = load(dict.fromkeys(WITHDRAWN_VARIABLES, "1"), tmp_path)
-    assert config.review == ReviewRules()
-    assert [message.split()[0] for message in list_withdrawn(config)] == list(WITHDRAWN_VARIABLES)
-    assert list_withdrawn(load({}, tmp_path)) == []
 
 
 @pytest.mark.parametrize(("text", "rounds"), [("", 3), ("0", 0), ("2", 2)])

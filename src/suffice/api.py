@@ -97,8 +97,6 @@ def _collect_options(given: dict[str, Any]) -> RunOptions:
     bounds = given.pop("bounds", None)
     if not isinstance(bounds, Bounds | None):
         raise InputError(f"bounds must be a Bounds object such as Bounds(rounds=3), not {bounds!r}")
-    if "with_leads" in given:
-        raise InputError("with_leads was withdrawn; give interventions=['leads']")
     for name in given:
         if name not in OPTIONS and name not in ALIASES:
             raise TypeError(f"research() got an unexpected keyword argument {name!r}")
@@ -146,8 +144,6 @@ async def prepare_run(
 ) -> RunConfig:
     """Check the options and choose every part of a run before anything is spent."""
     config = settings.load()
-    for message in settings.list_withdrawn(config):
-        notify(message)
     task, active = choose_skills(
         validate_question(question), config.config_dir, automatic=options.auto_skills, notify=notify
     )
