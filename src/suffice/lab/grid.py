@@ -1,7 +1,7 @@
 """Run a grid of cells and questions: append-only rows, resumable after any interruption, within a cost and a time limit.
 
     DIR/rows.jsonl       one row a question and cell, appended when it is done
-    DIR/journal.sqlite   the model calls of an unfinished grid (``journal``)
+    DIR/journal.sqlite   the model calls of an unfinished grid, so that a killed one pays for no call twice
     DIR/experiment.json  the settings
 
 Questions are the outer loop, so that an unfinished grid has about the same number of questions in every cell.
@@ -12,28 +12,31 @@ import json
 import math
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 from suffice import settings
 from suffice.errors import InputError, SufficeError
 from suffice.lab.data import Dataset, LabQuestion, load_dataset, sample_questions
 from suffice.lab.episode import EpisodeParts, Row, build_error_row, run_episode
 from suffice.lab.experiment import NO_GATE, Cell, Experiment
-from suffice.lab.journal import JournaledModel
-from suffice.models.base import Model, has_price
+from suffice.models.base import Model, ModelWrapper, Reply, has_price
 from suffice.models.prices import find_price
+from suffice.prompts.base import Prompt
 from suffice.replay.episodes import read_jsonl
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, open_corpus
 from suffice.storage.locks import lock_or_refuse
 from suffice.storage.sqlite_cache import JsonCache, SqliteCache
+from suffice.storage.sqlite_cache import make_key as make_cache_key
 from suffice.types import Embed, Notify
 
+A = TypeVar("A")
 ROWS_NAME = "rows.jsonl"
 Key = tuple[str, str, str]
 """Data set, cell and question."""
@@ -82,6 +85,30 @@ class GridEstimate:
     input_tokens: int
     output_tokens: int
     usd: float | None
+
+
+class JournaledModel(ModelWrapper):
+    """Wraps the model of one question. A call that was answered before the grid was killed is not made again.
+
+    A call is found by its question and cell, by its prompt, and by how often the same was asked before.
+    """
+
+    def __init__(self, model: Model, journal: JsonCache, episode: str) -> None:
+        super().__init__(model)
+        self._journal = journal
+        self._episode = episode
+        self._occurrences: Counter[bytes] = Counter()
+
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        call = make_cache_key(self._episode, self.name, prompt.role, prompt.version(), prompt)
+        self._occurrences[call] += 1
+        key = make_cache_key(call, self._occurrences[call])
+        kind: Any = prompt.response_type
+        reply: Reply[A] | None = await self._journal.load(key, Reply[kind | None])
+        if reply is None:
+            reply = await self.wrapped(prompt)
+            await self._journal.save(key, reply)
+        return reply
 
 
 class Grid:
