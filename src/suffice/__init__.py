@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         PromptCompacted,
         Recalled,
         Reflected,
+        ReviewRound,
         RoundDone,
         Searching,
         SearchStopped,
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from suffice.gates.parse import parse_gate
     from suffice.monitor import StopMonitor
     from suffice.options import RunOptions
-    from suffice.types import Passage, Place, Query, Report, ReviewRound, Verdict
+    from suffice.types import Passage, Place, Query, Report, Verdict
 
 # fmt: off
 __all__ = [  # A literal list, because type checkers read it.
@@ -88,13 +89,13 @@ _MODULES = {
     "suffice.errors": """InputError ModelError ModelOutputError PageError PageRefused SearchError SearchRefused SufficeError
         Unavailable""",
     "suffice.events": """Asked CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead Planned
-        PromptCompacted Recalled Reflected RoundDone SearchStopped Searching Started TopicsCovered Writing""",
+        PromptCompacted Recalled Reflected ReviewRound RoundDone SearchStopped Searching Started TopicsCovered Writing""",
     "suffice.gates": """Gate budget coverage exhaustion fixed gain judged predicates recall saturation stable sufficiency
         unseen worth""",
     "suffice.gates.parse": "parse_gate",
     "suffice.monitor": "StopMonitor",
     "suffice.options": "RunOptions",
-    "suffice.types": "Passage Place Query Report ReviewRound Verdict",
+    "suffice.types": "Passage Place Query Report Verdict",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suffice.gates.base import Gate
-from suffice.measure.spend import spend_readings
 from suffice.meters import BEFORE_READINGS, MeterSet, build_meters
 from suffice.replay.episodes import Episode, RecordedHit, Trace
 from suffice.types import Embed, Readings, RoundRecord, Stop, Verdict
@@ -30,11 +29,16 @@ def measure_readings(
     """Return the readings of every round, by all meters or those given. Recorded readings replace measured ones."""
     meters = meters or build_meters(needs, episode.question, embed)
     found: list[Readings] = []
-    queries, sources = 0, 0
-    for round, tokens in zip(episode.rounds, accumulate_tokens(episode), strict=True):
+    queries, sources = 0.0, 0.0
+    for number, (round, tokens) in enumerate(zip(episode.rounds, accumulate_tokens(episode), strict=True), 1):
         queries, sources = queries + len(round.queries), sources + len(round.new)
+        spent = {
+            "spend.rounds": float(number),
+            "spend.queries": queries,
+            "spend.sources": sources,
+            "spend.tokens": tokens,
+        }
         measured = meters.read("before", round) | meters.read("after", round)
-        spent = spend_readings(rounds=len(found) + 1, queries=queries, sources=sources, tokens=tokens)
         found.append({**measured, **spent, **round.readings})
     return found
 

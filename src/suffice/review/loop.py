@@ -23,6 +23,7 @@ from suffice.answers import Draft
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
+from suffice.events import Review, ReviewRound
 from suffice.prompts.base import load_snippet
 from suffice.prompts.judging import Evaluate, Evaluation, EvaluationIssue
 from suffice.report.draft import get_task_type, render_with_lists
@@ -32,7 +33,7 @@ from suffice.settings import ReviewRules
 from suffice.state.run import RunState
 from suffice.text.sentences import split_sentences
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Note, Reason, Review, ReviewRound
+from suffice.types import Note, Reason
 
 T = TypeVar("T")
 VerifyClaims = Callable[[Draft], Awaitable[Checked]]
