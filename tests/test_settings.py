@@ -10,7 +10,6 @@ from suffice.settings import (
     ReviewRules,
     Settings,
     load,
-    merge_bounds,
     read_dotenv,
     resolve_bounds,
 )
@@ -92,13 +91,6 @@ def test_tiers_are_the_source_values() -> None:
     assert resolve_bounds("simple") == Bounds(2, 3, 5, 60, 20_000)
     assert resolve_bounds("standard") == Bounds(5, 10, 15, 90, 60_000)
     assert resolve_bounds("deep") == Bounds(10, 15, 20, 120, 150_000)
-
-
-def test_a_later_layer_overrides_the_bounds_that_it_sets() -> None:
-    assert merge_bounds(merge_bounds(resolve_bounds("simple"), Bounds(rounds=4)), Bounds(rounds=7, usd=1.0)) == Bounds(
-        7, 3, 5, 60, 20_000, 1.0
-    )
-    assert merge_bounds(Bounds(rounds=1), Bounds()) == Bounds(rounds=1)
 
 
 def test_an_unknown_tier() -> None:

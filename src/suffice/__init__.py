@@ -16,56 +16,15 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 if TYPE_CHECKING:
     from suffice.api import research, run_research
     from suffice.belief import BeliefState
-    from suffice.errors import (
-        InputError,
-        ModelError,
-        ModelOutputError,
-        PageError,
-        PageRefused,
-        SearchError,
-        SearchRefused,
-        SufficeError,
-        Unavailable,
-    )
-    from suffice.events import (
-        Asked,
-        CheckingClaim,
-        Continued,
-        Drafting,
-        Event,
-        Failed,
-        Finished,
-        InjectionsStripped,
-        PageRead,
-        Planned,
-        PromptCompacted,
-        Recalled,
-        Reflected,
-        ReviewRound,
-        RoundDone,
-        Searching,
-        SearchStopped,
-        Started,
-        TopicsCovered,
-        Writing,
-    )
-    from suffice.gates import (
-        Gate,
-        budget,
-        coverage,
-        exhaustion,
-        fixed,
-        gain,
-        judged,
-        predicates,
-        recall,
-        saturation,
-        stable,
-        sufficiency,
-        unseen,
-        worth,
-    )
+    from suffice.errors import *
+    from suffice.events import *
+    from suffice.gates.base import Gate
+    from suffice.gates.coverage import coverage
+    from suffice.gates.diminishing_returns import exhaustion, gain, recall, saturation, unseen
+    from suffice.gates.judgement import judged, predicates, stable, sufficiency
+    from suffice.gates.limits import budget, fixed
     from suffice.gates.parse import parse_gate
+    from suffice.gates.worth import worth
     from suffice.monitor import StopMonitor
     from suffice.options import RunOptions
     from suffice.types import Passage, Place, Query, Report, Verdict
@@ -90,9 +49,13 @@ _MODULES = {
         Unavailable""",
     "suffice.events": """Asked CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead Planned
         PromptCompacted Recalled Reflected ReviewRound RoundDone SearchStopped Searching Started TopicsCovered Writing""",
-    "suffice.gates": """Gate budget coverage exhaustion fixed gain judged predicates recall saturation stable sufficiency
-        unseen worth""",
+    "suffice.gates.base": "Gate",
+    "suffice.gates.coverage": "coverage",
+    "suffice.gates.diminishing_returns": "exhaustion gain recall saturation unseen",
+    "suffice.gates.judgement": "judged predicates stable sufficiency",
+    "suffice.gates.limits": "budget fixed",
     "suffice.gates.parse": "parse_gate",
+    "suffice.gates.worth": "worth",
     "suffice.monitor": "StopMonitor",
     "suffice.options": "RunOptions",
     "suffice.types": "Passage Place Query Report Verdict",

@@ -170,7 +170,7 @@ async def prepare_run(
     interventions = validate_interventions(options.interventions)
     names = [one.skill.name for one in active]
     make_model = await _choose_model_factory(options.model, config, notify, names)
-    bounds = settings.merge_bounds(config.bounds, options.bounds)
+    bounds = replace(config.bounds, **options.bounds.known)
     images = find_images(task, Path.cwd()) if options.pictures else ()
     skills = _make_active_skills(active, options, config)
     scope = replace(options.scope, alpha=preset.alpha if options.alpha is None else options.alpha)
@@ -432,11 +432,8 @@ async def _choose_model_factory(
         return lambda embed: model
     from suffice.models.choose import check_all_models, choose_model
 
-    def read_earlier_runs() -> list[dict[str, Any]]:
-        return [row for row in runs.read_log(config.data_dir) if row.get("model") != "extractive"]
-
     # In threads, because they may call a server.
-    make_model = await asyncio.to_thread(choose_model, model, config, notify, read_earlier_runs, skills)
+    make_model = await asyncio.to_thread(choose_model, model, config, notify, skills)
     can_answer, checks = await asyncio.to_thread(check_all_models, make_model(None))
     if not can_answer:
         raise ModelUnusable(next(fault for works, fault in checks if not works))

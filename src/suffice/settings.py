@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -231,11 +231,6 @@ def resolve_bounds(tier: str) -> Bounds:
     if tier not in TIERS:
         raise InputError(f"There is no tier {tier!r}; choose one of: auto, {', '.join(TIERS)}")
     return TIERS[tier]
-
-
-def merge_bounds(base: Bounds, override: Bounds) -> Bounds:
-    """Return the base bounds with every bound replaced that the override sets."""
-    return replace(base, **override.known)
 
 
 def _parse_bounds(values: Mapping[str, str]) -> Bounds:

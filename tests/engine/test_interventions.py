@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from suffice import budget, exhaustion
 from suffice.api import research
 from suffice.engine.interventions import INTERVENTIONS, RunParts, apply_interventions
 from suffice.engine.loop import run_loop
 from suffice.errors import InputError, ModelError
 from suffice.events import RoundDone
-from suffice.gates import budget, exhaustion
 from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters

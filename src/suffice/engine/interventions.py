@@ -16,8 +16,8 @@ from typing import Any
 
 from suffice.engine.hypotheses import HypothesisTester
 from suffice.errors import InputError
-from suffice.gates import exhaustion
 from suffice.gates.base import Gate
+from suffice.gates.diminishing_returns import exhaustion
 from suffice.memory.base import MemoryFactory
 from suffice.storage.findings import StoredFinding, find_near_fact
 from suffice.strategies.base import PassageSelector, RunView, Strategy

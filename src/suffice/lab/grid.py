@@ -22,8 +22,8 @@ from typing import IO, Any, TypeVar
 
 from suffice import settings
 from suffice.errors import InputError, SufficeError
-from suffice.lab.data import Dataset, LabQuestion, load_dataset, sample_questions
-from suffice.lab.episode import EpisodeParts, Row, build_error_row, run_episode
+from suffice.lab.data import LabQuestion, load_dataset, sample_questions
+from suffice.lab.episode import EpisodeParts, Row, name_row, run_episode
 from suffice.lab.experiment import NO_GATE, Cell, Experiment
 from suffice.models.base import Model, ModelWrapper, Reply, has_price
 from suffice.models.prices import find_price
@@ -146,14 +146,13 @@ class Grid:
 
     def list_jobs(self) -> list[GridJob]:
         """Return every question of every cell, question by question."""
-        cells = self.experiment.list_cells()
-        samples = [[(dataset.name, question) for question in self._sample(dataset)] for dataset in self.datasets]
+        cells, (number, count) = self.experiment.list_cells(), self._part
+        samples = []
+        for dataset in self.datasets:
+            drawn = sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)
+            samples.append([(dataset.name, question) for question in drawn[number - 1 :: count]])
         by_turns = (one for turn in zip_longest(*samples) for one in turn if one is not None)
         return [GridJob(data, cell, question) for data, question in by_turns for cell in cells]
-
-    def _sample(self, dataset: Dataset) -> list[LabQuestion]:
-        number, count = self._part
-        return sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)[number - 1 :: count]
 
     def estimate(self, jobs: Sequence[GridJob]) -> GridEstimate:
         """Estimate the calls, tokens and price of jobs, from the limits of their cells: most runs end earlier."""
@@ -253,7 +252,8 @@ class Grid:
         except Exception as error:  # A row with its error is better than a gap.
             if not isinstance(error, SufficeError):
                 self._notify(f"{episode}: {type(error).__name__}: {error}")
-            row = build_error_row(job.cell, job.question, self._model.name, error)
+            row = name_row(job.cell, job.question, self._model.name)
+            row["error"] = f"{type(error).__name__}: {error}"
         rows.write(json.dumps({"data": job.data, **row}, ensure_ascii=False) + "\n")
         rows.flush()
         progress.done += 1

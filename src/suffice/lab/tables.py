@@ -18,7 +18,6 @@ from suffice.lab.gaps import GAPS
 from suffice.lab.result_table import (
     FEW,
     ResultTable,
-    format_bounds,
     format_count,
     format_effect,
     format_mean,
@@ -464,9 +463,11 @@ def _compare_with_fixed(
     reference = FixedReference([row["question"] for row in free], curves)
     cost, value = (fmean(column) for column in zip(*reached, strict=True))
     fixed = interpolate(reference.envelope, cost)
-    interval = reference.lift_interval(reached) if reference.question_count > 1 else None
+    interval = "–"
+    if reference.question_count > 1:
+        interval = "[{}, {}]".format(*map(format_signed, reference.lift_interval(reached)))
     numbers = [f"{cost:{spec}}", f"{value:.3f}", f"{fixed:.3f}", f"{oracle:.3f}", format_signed(value - fixed)]
-    return [format_count(reference.question_count), *numbers, format_bounds(interval)]
+    return [format_count(reference.question_count), *numbers, interval]
 
 
 def _list_answer_points(row: Row) -> list[Point]:

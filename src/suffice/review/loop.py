@@ -16,7 +16,7 @@ The loop follows one of the source systems; see docs/sources.md.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from suffice.answers import Draft
@@ -96,11 +96,6 @@ class ReviewLoop:
                 self._ending = "empty_revision" if revision.draft.is_empty else "no_progress"
                 return
             text = revision
-
-    def to_metadata(self) -> dict[str, Any]:
-        """Return the report's ``review`` entry; empty if nothing was reviewed."""
-        review = self.summarize()
-        return {} if review is None else {"review": asdict(review)}
 
     def summarize(self) -> Review | None:
         """Return how the review went; ``None`` if nothing was reviewed."""
