@@ -137,9 +137,9 @@ class FindingStore:
                 "SELECT id, run, task, title, narrative, facts, score, folders FROM findings ORDER BY id"
             ).fetchall()
         found = []
-        for *about, encoded, score, folders in rows:
+        for id, run, task, title, narrative, encoded, score, folders in rows:
             facts = tuple(StoredFact(text, tuple(sources)) for text, sources in json.loads(encoded))
-            found.append(StoredFinding(*about, facts, score, tuple(json.loads(folders))))
+            found.append(StoredFinding(id, run, task, title, narrative, facts, score, tuple(json.loads(folders))))
         return found
 
     @contextmanager
