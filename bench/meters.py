@@ -23,7 +23,7 @@ from typing import Any
 import numpy
 
 from suffice.gates.parse import parse_gate
-from suffice.lab.sweep import EXHAUSTION_SWEEP
+from suffice.lab.experiment import EXHAUSTION_SWEEP
 from suffice.monitor import StopMonitor
 from suffice.replay.compare import compare_gates
 from suffice.replay.episodes import Episode, RecordedHit, RecordedRound

@@ -24,8 +24,8 @@ import numpy
 
 from suffice.cli.replay import format_table
 from suffice.gates.parse import parse_gate
+from suffice.lab.experiment import EXHAUSTION_SWEEP
 from suffice.lab.fit import calibrate_price, fit_worth
-from suffice.lab.sweep import EXHAUSTION_SWEEP
 from suffice.measure.frontier import interpolate, oracle_envelope, upper_concave_hull
 from suffice.replay.compare import GateComparison, compare_gates, compute_recall_curve
 from suffice.replay.episodes import Episode, read_corpus, read_episodes

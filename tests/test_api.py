@@ -95,8 +95,6 @@ def test_research_documents_the_options_that_it_names() -> None:
 def test_an_unknown_option_is_named() -> None:
     with pytest.raises(TypeError, match="colour"):
         run_research(QUESTION, colour="red")
-    with pytest.raises(InputError, match=r"withdrawn.*leads"):
-        asyncio.run(research(QUESTION, with_leads=True))
 
 
 def test_every_option_reaches_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

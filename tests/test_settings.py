@@ -7,12 +7,9 @@ import pytest
 from suffice.errors import InputError
 from suffice.settings import (
     TIERS,
-    WITHDRAWN_VARIABLES,
     ReviewRules,
     Settings,
-    list_withdrawn,
     load,
-    merge_bounds,
     read_dotenv,
     resolve_bounds,
 )
@@ -96,13 +93,6 @@ def test_tiers_are_the_source_values() -> None:
     assert resolve_bounds("deep") == Bounds(10, 15, 20, 120, 150_000)
 
 
-def test_a_later_layer_overrides_the_bounds_that_it_sets() -> None:
-    assert merge_bounds(merge_bounds(resolve_bounds("simple"), Bounds(rounds=4)), Bounds(rounds=7, usd=1.0)) == Bounds(
-        7, 3, 5, 60, 20_000, 1.0
-    )
-    assert merge_bounds(Bounds(rounds=1), Bounds()) == Bounds(rounds=1)
-
-
 def test_an_unknown_tier() -> None:
     with pytest.raises(InputError, match="standard"):
         resolve_bounds("huge")
@@ -114,13 +104,6 @@ def test_review_rules(tmp_path: Path) -> None:
     assert load(values, tmp_path).review == ReviewRules(7.5, 2, False)
     with pytest.raises(InputError, match="SUFFICE_REVIEW_PASS"):
         load({"SUFFICE_REVIEW_PASS": "11"}, tmp_path)
-
-
-def test_withdrawn_variables_are_named_and_not_read(tmp_path: Path) -> None:
-    config = load(dict.fromkeys(WITHDRAWN_VARIABLES, "1"), tmp_path)
-    assert config.review == ReviewRules()
-    assert [message.split()[0] for message in list_withdrawn(config)] == list(WITHDRAWN_VARIABLES)
-    assert list_withdrawn(load({}, tmp_path)) == []
 
 
 @pytest.mark.parametrize(("text", "rounds"), [("", 3), ("0", 0), ("2", 2)])

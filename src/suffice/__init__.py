@@ -16,58 +16,18 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 if TYPE_CHECKING:
     from suffice.api import research, run_research
     from suffice.belief import BeliefState
-    from suffice.errors import (
-        InputError,
-        ModelError,
-        ModelOutputError,
-        PageError,
-        PageRefused,
-        SearchError,
-        SearchRefused,
-        SufficeError,
-        Unavailable,
-    )
-    from suffice.events import (
-        Asked,
-        CheckingClaim,
-        Continued,
-        Drafting,
-        Event,
-        Failed,
-        Finished,
-        InjectionsStripped,
-        PageRead,
-        Planned,
-        PromptCompacted,
-        Recalled,
-        Reflected,
-        RoundDone,
-        Searching,
-        SearchStopped,
-        Started,
-        TopicsCovered,
-        Writing,
-    )
-    from suffice.gates import (
-        Gate,
-        budget,
-        coverage,
-        exhaustion,
-        fixed,
-        gain,
-        judged,
-        predicates,
-        recall,
-        saturation,
-        stable,
-        sufficiency,
-        unseen,
-        worth,
-    )
+    from suffice.errors import *
+    from suffice.events import *
+    from suffice.gates.base import Gate
+    from suffice.gates.coverage import coverage
+    from suffice.gates.diminishing_returns import exhaustion, gain, recall, saturation, unseen
+    from suffice.gates.judgement import judged, predicates, stable, sufficiency
+    from suffice.gates.limits import budget, fixed
     from suffice.gates.parse import parse_gate
+    from suffice.gates.worth import worth
     from suffice.monitor import StopMonitor
     from suffice.options import RunOptions
-    from suffice.types import Passage, Place, Query, Report, ReviewRound, Verdict
+    from suffice.types import Passage, Place, Query, Report, Verdict
 
 # fmt: off
 __all__ = [  # A literal list, because type checkers read it.
@@ -88,13 +48,17 @@ _MODULES = {
     "suffice.errors": """InputError ModelError ModelOutputError PageError PageRefused SearchError SearchRefused SufficeError
         Unavailable""",
     "suffice.events": """Asked CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead Planned
-        PromptCompacted Recalled Reflected RoundDone SearchStopped Searching Started TopicsCovered Writing""",
-    "suffice.gates": """Gate budget coverage exhaustion fixed gain judged predicates recall saturation stable sufficiency
-        unseen worth""",
+        PromptCompacted Recalled Reflected ReviewRound RoundDone SearchStopped Searching Started TopicsCovered Writing""",
+    "suffice.gates.base": "Gate",
+    "suffice.gates.coverage": "coverage",
+    "suffice.gates.diminishing_returns": "exhaustion gain recall saturation unseen",
+    "suffice.gates.judgement": "judged predicates stable sufficiency",
+    "suffice.gates.limits": "budget fixed",
     "suffice.gates.parse": "parse_gate",
+    "suffice.gates.worth": "worth",
     "suffice.monitor": "StopMonitor",
     "suffice.options": "RunOptions",
-    "suffice.types": "Passage Place Query Report ReviewRound Verdict",
+    "suffice.types": "Passage Place Query Report Verdict",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -97,8 +97,6 @@ def _collect_options(given: dict[str, Any]) -> RunOptions:
     bounds = given.pop("bounds", None)
     if not isinstance(bounds, Bounds | None):
         raise InputError(f"bounds must be a Bounds object such as Bounds(rounds=3), not {bounds!r}")
-    if "with_leads" in given:
-        raise InputError("with_leads was withdrawn; give interventions=['leads']")
     for name in given:
         if name not in OPTIONS and name not in ALIASES:
             raise TypeError(f"research() got an unexpected keyword argument {name!r}")
@@ -146,8 +144,6 @@ async def prepare_run(
 ) -> RunConfig:
     """Check the options and choose every part of a run before anything is spent."""
     config = settings.load()
-    for message in settings.list_withdrawn(config):
-        notify(message)
     task, active = choose_skills(
         validate_question(question), config.config_dir, automatic=options.auto_skills, notify=notify
     )
@@ -174,7 +170,7 @@ async def prepare_run(
     interventions = validate_interventions(options.interventions)
     names = [one.skill.name for one in active]
     make_model = await _choose_model_factory(options.model, config, notify, names)
-    bounds = settings.merge_bounds(config.bounds, options.bounds)
+    bounds = replace(config.bounds, **options.bounds.known)
     images = find_images(task, Path.cwd()) if options.pictures else ()
     skills = _make_active_skills(active, options, config)
     scope = replace(options.scope, alpha=preset.alpha if options.alpha is None else options.alpha)
@@ -436,11 +432,8 @@ async def _choose_model_factory(
         return lambda embed: model
     from suffice.models.choose import check_all_models, choose_model
 
-    def read_earlier_runs() -> list[dict[str, Any]]:
-        return [row for row in runs.read_log(config.data_dir) if row.get("model") != "extractive"]
-
     # In threads, because they may call a server.
-    make_model = await asyncio.to_thread(choose_model, model, config, notify, read_earlier_runs, skills)
+    make_model = await asyncio.to_thread(choose_model, model, config, notify, skills)
     can_answer, checks = await asyncio.to_thread(check_all_models, make_model(None))
     if not can_answer:
         raise ModelUnusable(next(fault for works, fault in checks if not works))

@@ -8,11 +8,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.types import Failure, Note, PriorRun, Query, Readings, Report, ReviewRound, Round, Stop, Verdict
+from suffice.types import Failure, Note, PriorRun, Query, Readings, Report, Round, Stop, Verdict
+
+
+class Event:
+    """Base of the events."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class Started(Event):
     """The run starts with this question and these parts."""
 
     run: str
@@ -28,21 +34,21 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class Continued:
+class Continued(Event):
     """The run continues an earlier one and starts with its evidence and belief."""
 
     earlier: PriorRun
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Event):
     """Earlier findings that are similar to the question. They are not evidence: their sources are searched again."""
 
     findings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Searching:
+class Searching(Event):
     """The queries of a round are sent to the search."""
 
     index: int
@@ -50,7 +56,7 @@ class Searching:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Event):
     """The plan is made: its queries with their intents, and the tokens that are left after it (``None``: no limit)."""
 
     queries: tuple[Query, ...]
@@ -59,7 +65,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Reflected:
+class Reflected(Event):
     """The evidence after ``round`` rounds was judged; ``tokens_left`` as in ``Planned``."""
 
     round: int
@@ -79,7 +85,7 @@ class BeliefSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundDone:
+class RoundDone(Event):
     """A round is complete: its passages, its readings and the verdict of the gate."""
 
     round: Round
@@ -91,7 +97,7 @@ class RoundDone:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsCovered:
+class TopicsCovered(Event):
     """How well the evidence covers each topic of the outline after a round, from 0 to 1: ``{"wing design": 0.83}``."""
 
     index: int
@@ -99,14 +105,14 @@ class TopicsCovered:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Event):
     """Something failed and the run continues."""
 
     failure: Failure
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Event):
     """A language model is asked; ``prompt`` is the text that it gets."""
 
     role: str
@@ -114,7 +120,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptCompacted:
+class PromptCompacted(Event):
     """A prompt contained only some passages whole; the others were shortened or left out. The evidence still has them all."""
 
     why: str
@@ -123,7 +129,7 @@ class PromptCompacted:
 
 
 @dataclass(frozen=True, slots=True)
-class PageRead:
+class PageRead(Event):
     """The web page of a search result was read; ``passages`` of its passages became evidence."""
 
     url: str
@@ -132,7 +138,7 @@ class PageRead:
 
 
 @dataclass(frozen=True, slots=True)
-class InjectionsStripped:
+class InjectionsStripped(Event):
     """Lines of a retrieved passage looked like prompt injections and were removed before use."""
 
     passage: str
@@ -141,7 +147,7 @@ class InjectionsStripped:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchStopped:
+class SearchStopped(Event):
     """The search has stopped. ``state`` is the state of the run under published names (docs/sources.md)."""
 
     stop: Stop
@@ -149,14 +155,14 @@ class SearchStopped:
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(Event):
     """The writer starts; the evidence has this many passages."""
 
     passages: int
 
 
 @dataclass(frozen=True, slots=True)
-class Drafting:
+class Drafting(Event):
     """The next piece of the draft while the model writes it; an empty text means that the draft starts over.
 
     ``section`` names the section if there are several. The report contains the verified text, which may differ.
@@ -167,40 +173,44 @@ class Drafting:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckingClaim:
+class CheckingClaim(Event):
     """The model is asked whether a source supports a claim that word and vector comparison could not decide."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ReviewRound(Event):
+    """One evaluation of the written answer. The values are ``None`` if the evaluation could not be read."""
+
+    round: int
+    scores: Mapping[str, float] | None
+    composite: float | None
+    passed: bool | None
+    issues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The review of an answer. ``kept`` is the round whose text is reported, 0 if no evaluation could be read.
+
+    ``passed`` and ``composite`` belong to that text.
+    """
+
+    ending: str
+    passed: bool | None
+    composite: float | None
+    kept: int
+    pass_mark: float
+    rounds: tuple[ReviewRound, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Event):
     """The run is complete and this is its report."""
 
     report: Report
 
-
-Event = (
-    Started
-    | Continued
-    | Recalled
-    | Planned
-    | Searching
-    | RoundDone
-    | TopicsCovered
-    | Reflected
-    | Failed
-    | Asked
-    | PromptCompacted
-    | PageRead
-    | InjectionsStripped
-    | SearchStopped
-    | Writing
-    | Drafting
-    | CheckingClaim
-    | ReviewRound
-    | Finished
-)
 
 # The type of an event in a trace is the name of its class, except for these.
 _TYPE_NAMES = {

@@ -15,7 +15,6 @@ from suffice.errors import InputError
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
 from suffice.gates.parse import resolve_gate
-from suffice.measure.spend import spend_readings
 from suffice.meters import build_meters
 from suffice.replay.episodes import RecordedHit, RecordedRound, deduplicate_hits
 from suffice.types import Embed, Readings, RoundRecord, Verdict
@@ -37,10 +36,7 @@ class StopMonitor:
         embed: Embed | None = None,
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
-        previews: None = None,
     ) -> None:
-        if previews is not None:
-            raise InputError("StopMonitor(previews=…) was withdrawn: the results of every round are read; leave it out")
         self.gate = resolve_gate(gate)
         self._meters = build_meters(self.gate.needs, question, embed)
         self._seed = seed
@@ -95,13 +91,13 @@ class StopMonitor:
         return explain_stop(self.verdict.reason, self.verdict.because, self.verdict.promise, self.rounds)
 
     def _measure_spend(self) -> dict[str, float | None]:
-        return spend_readings(
-            rounds=len(self.readings),
-            queries=self._queries,
-            sources=len(self._seen),
-            tokens=self._tokens,
-            seconds=self._clock() - self._started_at,
-        )
+        return {
+            "spend.rounds": float(len(self.readings)),
+            "spend.queries": float(self._queries),
+            "spend.sources": float(len(self._seen)),
+            "spend.tokens": self._tokens,
+            "spend.seconds": round(self._clock() - self._started_at, 3),
+        }
 
 
 def parse_hit(passage: Mapping[str, Any]) -> RecordedHit:

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,12 +62,6 @@ _RETENTION_UNITS: dict[str, tuple[str, float, type[int] | type[float]]] = {
     "gb": ("bytes", 1e9, int),
 }
 _ROLE_PREFIX = "SUFFICE_MODEL_"
-# Variables that earlier versions read, and what to do instead.
-WITHDRAWN_VARIABLES = {
-    "SUFFICE_REQUESTS_PER_MINUTE": "a refused call is repeated when the service allows it; SUFFICE_CONCURRENCY bounds calls",
-    "SUFFICE_REVIEW_PANEL": "use --panel",
-    "SUFFICE_MODEL_CACHE": "an interrupted run is continued without paying again by suffice resume",
-}
 _CHILD_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "PYTHON")
 _DOTENV_FORBIDDEN_SUFFIXES = ("_URL", "_HOST", "SUFFICE_ALLOW_HOSTS")
 
@@ -194,15 +188,6 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     )
 
 
-def list_withdrawn(config: Settings) -> list[str]:
-    """Return a sentence for each variable that is set and no longer read."""
-    return [
-        f"{name} is no longer read: {instead}."
-        for name, instead in WITHDRAWN_VARIABLES.items()
-        if config.environment.get(name, "").strip()
-    ]
-
-
 def get_config_dir(environment: Mapping[str, str] | None = None) -> Path:
     """Return the user's configuration folder."""
     values = os.environ if environment is None else environment
@@ -246,11 +231,6 @@ def resolve_bounds(tier: str) -> Bounds:
     if tier not in TIERS:
         raise InputError(f"There is no tier {tier!r}; choose one of: auto, {', '.join(TIERS)}")
     return TIERS[tier]
-
-
-def merge_bounds(base: Bounds, override: Bounds) -> Bounds:
-    """Return the base bounds with every bound replaced that the override sets."""
-    return replace(base, **override.known)
 
 
 def _parse_bounds(values: Mapping[str, str]) -> Bounds:
@@ -313,7 +293,7 @@ def _parse_roles(values: Mapping[str, str]) -> dict[str, str]:
     roles = {
         name.removeprefix(_ROLE_PREFIX).lower(): text
         for name, text in values.items()
-        if name.startswith(_ROLE_PREFIX) and text and name not in WITHDRAWN_VARIABLES
+        if name.startswith(_ROLE_PREFIX) and text
     }
     producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
     if producer:

@@ -399,32 +399,6 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewRound:
-    """One evaluation of the written answer. The values are ``None`` if the evaluation could not be read."""
-
-    round: int
-    scores: Mapping[str, float] | None
-    composite: float | None
-    passed: bool | None
-    issues: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """The review of an answer. ``kept`` is the round whose text is reported, 0 if no evaluation could be read.
-
-    ``passed`` and ``composite`` belong to that text.
-    """
-
-    ending: str
-    passed: bool | None
-    composite: float | None
-    kept: int
-    pass_mark: float
-    rounds: tuple[ReviewRound, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
     """A cited source as the report lists it; ``id`` is its number, such as ``[1]``."""
 

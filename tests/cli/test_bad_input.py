@@ -246,11 +246,10 @@ def test_a_folder_that_is_missing_stops_the_mcp_server(suffice: Callable) -> Non
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("ask", QUESTION, "--docs", ".", "--with", "narrow"), "narrow was withdrawn"),
-        (("ask", QUESTION, "--docs", ".", "--stop", "worth(preview=0.1)"), "worth(preview=…) was withdrawn"),
-        (("ask", QUESTION, "--docs", ".", "--stop", "worth | barren"), "barren was withdrawn"),
-        (("ask", QUESTION, "--docs", ".", "--leads"), "use: --with leads"),
-        (("lab", "calibrate", "runs.jsonl", "--rounds", "2", "--preview", "0.1"), "--preview was withdrawn"),
+        (("ask", QUESTION, "--docs", ".", "--with", "narrow"), "no intervention 'narrow'"),
+        (("ask", QUESTION, "--docs", ".", "--stop", "worth(preview=0.1)"), "'preview'; it takes price"),
+        (("ask", QUESTION, "--docs", ".", "--stop", "worth | barren"), "no gate named 'barren'"),
+        (("lab", "calibrate", "runs.jsonl", "--rounds", "2", "--preview", "0.1"), "No such option: --preview"),
     ],
 )
 def test_withdrawn_names_are_answered_with_one_sentence(suffice: Callable, arguments: tuple, words: str) -> None:

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from suffice import budget, exhaustion
 from suffice.api import research
 from suffice.engine.interventions import INTERVENTIONS, RunParts, apply_interventions
 from suffice.engine.loop import run_loop
 from suffice.errors import InputError, ModelError
 from suffice.events import RoundDone
-from suffice.gates import budget, exhaustion
 from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
@@ -240,9 +240,3 @@ def test_all_interventions_together_work_with_every_strategy(strategy):
 def test_an_unknown_intervention_is_an_error():
     with pytest.raises(InputError, match=r"'gap'.*gap_aware, entity_grounded, resample, observation_filter"):
         asyncio.run(research(TASK, search=WordSearch([]), interventions=("gap",)))
-
-
-@pytest.mark.parametrize("name", ["narrow", "narrow=0.05"])
-def test_narrow_was_withdrawn_and_says_so(name):
-    with pytest.raises(InputError, match="narrow was withdrawn"):
-        asyncio.run(research(TASK, search=WordSearch([]), interventions=(name,)))

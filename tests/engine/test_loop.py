@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from suffice import Gate, budget, exhaustion, saturation, sufficiency
 from suffice.engine.loop import run_loop
 from suffice.events import Failed, RoundDone, Searching, SearchStopped
-from suffice.gates import Gate, budget, exhaustion, saturation, sufficiency
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse

@@ -7,12 +7,12 @@ import pytest
 from bridge_story import ENOUGH, MORE, PASSAGES, TASK, asking, kinds, model, outcome, plan, play, setup
 
 from suffice.errors import ModelError
-from suffice.events import Failed, Finished, RoundDone, SearchStopped, serialize_event
+from suffice.events import Failed, Finished, ReviewRound, RoundDone, SearchStopped, serialize_event
 from suffice.prompts.judging import Evaluation
 from suffice.prompts.writing import SynthesisResponse
 from suffice.settings import ReviewRules
 from suffice.testing import FixtureSearch, ScriptedModel, make_search_error
-from suffice.types import Bounds, ReviewRound, Usage
+from suffice.types import Bounds, Usage
 
 
 def test_every_event_is_a_line_of_json():

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from suffice import Gate, budget, exhaustion, fixed, saturation, sufficiency, unseen
 from suffice.errors import InputError
-from suffice.gates import Gate, budget, exhaustion, fixed, saturation, sufficiency, unseen
 from suffice.gates.leaf import LeafGate
 from suffice.gates.parse import parse_gate
 from suffice.monitor import StopMonitor

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from round_views import AllNew, Hit
 
-from suffice.gates import exhaustion, gain, recall, saturation, unseen
+from suffice import exhaustion, gain, recall, saturation, unseen
 from suffice.measure.recall import p_recall_below
 from suffice.meters.base import MeterContext
 from suffice.meters.semantic import CoverageMeter

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.gates import judged, predicates, stable, sufficiency
+from suffice import judged, predicates, stable, sufficiency
 from suffice.gates.parse import parse_gate
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.gates import budget, fixed
+from suffice import budget, fixed
 
 REASONS = {
     "rounds": "budget_rounds",

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.errors import InputError
-from suffice.gates import (
+from suffice import (
     budget,
     exhaustion,
     fixed,
@@ -20,6 +19,7 @@ from suffice.gates import (
     unseen,
     worth,
 )
+from suffice.errors import InputError
 from suffice.gates.parse import parse_gate
 
 quick = settings(deadline=None, max_examples=200)

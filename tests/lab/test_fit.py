@@ -79,7 +79,7 @@ def test_the_estimate_is_calibrated(runs, file):
     for run in runs[:600]:
         readings = measure_readings(run, frozenset())
         for index, after in enumerate(run.rounds[1:], 1):
-            p = estimate_gain(readings[index - 1], index, weights).p
+            p = estimate_gain(readings[index - 1], index, weights)
             bins.setdefault(int(p * 5), []).append((p, after.raw[0].id != "x"))
     for pairs in bins.values():
         if len(pairs) > 300:

@@ -11,9 +11,15 @@ import pytest
 
 from suffice import settings
 from suffice.errors import InputError, ModelError
-from suffice.lab.experiment import PRESET_EXPERIMENTS, Experiment, load_experiment, parse_rounds
+from suffice.lab.experiment import (
+    EXHAUSTION_SWEEP,
+    NAMED_IN_THE_PAPER,
+    PRESET_EXPERIMENTS,
+    Experiment,
+    load_experiment,
+    parse_rounds,
+)
 from suffice.lab.grid import Grid, make_key, read_rows, trim_partial_line
-from suffice.lab.sweep import EXHAUSTION_SWEEP, NAMED_IN_THE_PAPER
 from suffice.models.base import ModelWrapper, Reply
 from suffice.models.extractive import ExtractiveModel
 from suffice.types import Usage

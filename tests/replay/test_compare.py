@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from suffice.gates import exhaustion, fixed, saturation, sufficiency
+from suffice import exhaustion, fixed, saturation, sufficiency
 from suffice.gates.parse import parse_gate
 from suffice.replay.compare import compare_gates, compute_recall_curve
 from suffice.replay.episodes import Episode, RecordedHit, RecordedRound, read_episodes

@@ -8,8 +8,7 @@ from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts.planning import PlanResponse
 from suffice.prompts.writing import ComputeResponse
-from suffice.report.compute import find_unsourced_figure, run_computation
-from suffice.report.computed_lines import keep_computed_lines
+from suffice.report.compute import find_unsourced_figure, keep_computed_lines, run_computation
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage

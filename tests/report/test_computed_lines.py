@@ -2,7 +2,7 @@
 
 import pytest
 
-from suffice.report.computed_lines import keep_computed_lines
+from suffice.report.compute import keep_computed_lines
 
 SOURCES = "In Q3 the old mill has 12 wheels. The new mill has 30 wheels. Rent rose from 400 to 500 euros in 2020."
 

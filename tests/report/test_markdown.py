@@ -12,13 +12,14 @@ from markdown_it import MarkdownIt
 
 from suffice.claims.audit import TextAudit
 from suffice.claims.checker import default_checker
+from suffice.events import Review, ReviewRound
 from suffice.report import markdown
 from suffice.report.html import render_html
 from suffice.report.notices import NOTICES
 from suffice.report.timeline import describe_outcome
 from suffice.testing import WordSearch
 from suffice.text.plain import to_one_line
-from suffice.types import ClosestPassage, Excerpt, Report, Review, ReviewRound, RoleUsage
+from suffice.types import ClosestPassage, Excerpt, Report, RoleUsage
 
 GOLDEN = Path(__file__).parent / "golden" / "report.md"
 

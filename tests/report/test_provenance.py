@@ -4,11 +4,12 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from suffice.events import Review, ReviewRound
 from suffice.report import html, markdown
 from suffice.report.provenance import REVIEW_ENDING_TEXT, parse_review
 from suffice.storage.report_json import dumps, loads
 from suffice.text.sections import ReportSection
-from suffice.types import Report, Review, ReviewRound
+from suffice.types import Report
 
 SCORES = {"relevance": 7.0, "depth": 6.5}
 REVIEW = Review(

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from suffice.claims.split import extract_claims
+from suffice.events import Review, ReviewRound
 from suffice.report.html import render_html
 from suffice.report.markdown import render_markdown
 from suffice.report.notices import render_disagreements
@@ -17,8 +18,6 @@ from suffice.types import (
     Reason,
     RemovedClaim,
     Report,
-    Review,
-    ReviewRound,
     Span,
 )
 

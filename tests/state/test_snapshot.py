@@ -2,9 +2,9 @@
 
 import asyncio
 
+from suffice import budget
 from suffice.engine.loop import run_loop
 from suffice.events import PromptCompacted, serialize_event
-from suffice.gates import budget
 from suffice.memory.freeform import FreeformMemory
 from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from suffice import budget
 from suffice.engine.loop import run_loop
-from suffice.gates import budget
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.state.run import RunState

@@ -1,7 +1,7 @@
 """Iter-RetGen: each query is the question with the last answer, which comes from the latest passages only."""
 
+from suffice import fixed
 from suffice.errors import ModelError
-from suffice.gates import fixed
 from suffice.prompts.agents import ShortAnswerResponse
 from suffice.strategies.iterretgen import IterRetGenStrategy
 

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from suffice import budget, predicates
 from suffice.api import research
 from suffice.engine.loop import run_loop
 from suffice.engine.presets import get_preset
 from suffice.errors import ModelError
-from suffice.gates import budget, predicates
 from suffice.memory.freeform import FreeformMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters

@@ -2,9 +2,9 @@
 
 import asyncio
 
+from suffice import budget, sufficiency
 from suffice.engine.loop import run_loop
 from suffice.errors import ModelError
-from suffice.gates import budget, sufficiency
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse

@@ -48,12 +48,6 @@ app = CommandGroup(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-# Flags that earlier versions had.
-_WITHDRAWN_FLAGS = {
-    "--leads": "--leads was withdrawn; use: --with leads",
-    "--preview": "--preview was withdrawn: the results of every round are read; leave it out",
-}
-
 
 def _print_version(value: bool) -> None:
     if value:
@@ -134,8 +128,6 @@ def _run_app(arguments: list[str]) -> int:
                 f"This command needs the package {error.name}; run: {describe_install('service')}",
                 InputError.exit_code,
             )
-        if withdrawn := _WITHDRAWN_FLAGS.get(getattr(error, "option_name", "")):
-            return print_error(withdrawn, InputError.exit_code)
         if type(error).__name__ == "NoArgsIsHelpError":  # A group without a command, such as "suffice lab".
             context: Any = getattr(error, "ctx", None)
             print(context.get_help())

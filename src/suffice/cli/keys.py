@@ -8,7 +8,7 @@ from suffice.cli.options import CommandGroup, argument, flag
 from suffice.cli.output import print_note
 
 if TYPE_CHECKING:
-    from suffice.jobs.api_keys import ApiKeyStore, Quota
+    from suffice.jobs.api_keys import ApiKeyStore
 
 keys_app = CommandGroup(help="Manage the API keys of 'suffice serve'.", no_args_is_help=True)
 
@@ -38,8 +38,10 @@ def list_keys() -> None:
     """List all keys and what they allow."""
     rows = [("id", "created", "allowed", "name")]
     for key in _open_key_store().list_keys():
-        created = datetime.fromtimestamp(key.created, UTC).date()
-        rows.append((key.id, str(created), "revoked" if key.revoked else _format_quota(key.quota), key.name))
+        created, quota = datetime.fromtimestamp(key.created, UTC).date(), key.quota
+        cost = "" if quota.max_cost is None else f", ${quota.max_cost:g} a run"
+        allowed = f"{quota.active} at once, {quota.per_minute} a minute{cost}"
+        rows.append((key.id, str(created), "revoked" if key.revoked else allowed, key.name))
     if len(rows) == 1:
         print("No keys.")
         return
@@ -53,11 +55,6 @@ def revoke(key: str = argument(..., "The key's id, as 'suffice keys list' shows 
     """Revoke a key: the service rejects it from now on."""
     revoked = _open_key_store().revoke(key)
     print_note(f"Key {revoked.id} ({revoked.name}) is revoked.")
-
-
-def _format_quota(quota: "Quota") -> str:
-    cost = "" if quota.max_cost is None else f", ${quota.max_cost:g} a run"
-    return f"{quota.active} at once, {quota.per_minute} a minute{cost}"
 
 
 def _open_key_store() -> "ApiKeyStore":

@@ -34,7 +34,7 @@ def replay(
     For each rule, shows where it would have stopped, and what that would have saved and missed.
     """
     from suffice.gates.parse import parse_gate
-    from suffice.lab.sweep import EXHAUSTION_SWEEP
+    from suffice.lab.experiment import EXHAUSTION_SWEEP
     from suffice.meters import EMBEDDING_READINGS
     from suffice.replay.compare import compare_gates
 

@@ -31,6 +31,7 @@ from suffice.events import (
     Failed,
     PromptCompacted,
     Recalled,
+    ReviewRound,
     RoundDone,
     Searching,
     SearchStopped,
@@ -45,7 +46,7 @@ from suffice.report.timeline import describe_outcome, get_reading_series, select
 from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
 from suffice.text.plain import count
 from suffice.text.sections import ReportSection
-from suffice.types import Passage, Report, ReviewRound, Stop
+from suffice.types import Passage, Report, Stop
 
 _T = TypeVar("_T")
 _THEME = Theme(

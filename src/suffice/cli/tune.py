@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from suffice.cli.options import JSON, OUTPUT, QUIET, argument, build_options, flag, takes_options
 from suffice.errors import InputError, SufficeError
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def tune(
     name: str = argument(..., "The prompt to tune, such as writing/prose ('suffice prompts list').", "PROMPT"),
     suite: Path = flag(..., "The tasks: JSONL with question, answer and gold.", metavar="FILE", show_default=False),
-    scorer: str = flag("support", "What counts: review, support, recall or f1.", SEARCH, metavar="NAME"),
+    scorer: Literal["review", "support", "recall", "f1"] = flag(
+        "support", "What counts: review, support, recall or f1.", SEARCH, metavar="NAME"
+    ),
     candidates: list[Path] | None = flag(
         None,
         "Try the text of this file instead of asking the model for changes. Repeatable.",
@@ -50,17 +52,16 @@ def tune(
     from suffice.prompts.base import list_own_templates, read_built_in
     from suffice.text.plain import read_text
     from suffice.tuning.propose import propose_given, propose_with_model
-    from suffice.tuning.scorers import get_scorer
+    from suffice.tuning.scorers import SCORERS
     from suffice.tuning.suite import load_suite
     from suffice.tuning.tuner import Tuner, TuningRules
 
     text, own = read_built_in(name), list_own_templates().get(name)
     tasks = load_suite(suite)
-    score = get_scorer(scorer)
     texts = [(path.name, read_text(path)) for path in candidates or ()]
     planned = min(experiments, len(texts)) if texts else experiments
     with Terminal(quiet=quiet).live_display() as terminal:
-        evaluate = _make_evaluate(name, build_options(**given), score, terminal.notify)
+        evaluate = _make_evaluate(name, build_options(**given), SCORERS[scorer], terminal.notify)
         propose = propose_given(texts) if texts else propose_with_model(_choose_model(given["model"], terminal.notify))
 
         def report_experiment(experiment: "TuningExperiment") -> None:

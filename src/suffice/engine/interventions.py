@@ -16,8 +16,8 @@ from typing import Any
 
 from suffice.engine.hypotheses import HypothesisTester
 from suffice.errors import InputError
-from suffice.gates import exhaustion
 from suffice.gates.base import Gate
+from suffice.gates.diminishing_returns import exhaustion
 from suffice.memory.base import MemoryFactory
 from suffice.storage.findings import StoredFinding, find_near_fact
 from suffice.strategies.base import PassageSelector, RunView, Strategy
@@ -48,8 +48,6 @@ def validate_interventions(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names as a tuple; raise ``InputError`` for an unknown one."""
     given = (names,) if isinstance(names, str) else tuple(names)
     for name in given:
-        if name.partition("=")[0] == "narrow":
-            raise InputError("The intervention narrow was withdrawn: all results of a round are read; leave it out")
         if name not in _INTERVENTIONS:
             raise InputError(f"There is no intervention {name!r}; choose one of: {', '.join(_INTERVENTIONS)}")
     return given

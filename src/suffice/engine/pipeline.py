@@ -402,16 +402,16 @@ class _Stages:
         return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, draft)
 
     def build(self, stopped: SearchStopped, checked: Checked | None, fault: Failure | None) -> Report:
-        config, run = self.config, self.run
+        config, run, review = self.config, self.run, self.review.summarize()
         metadata = {
             **config.metadata,
             "preset": asdict(config.preset),
             "task_type": run.task_type,
             "breadth": run.breadth,
             "producer": find_model(run.model, "answer" if config.profile.style == "sentence" else "draft").name,
-            "evaluator": find_model(run.model, "evaluate").name if self.review.to_metadata() else None,
+            "evaluator": None if review is None else find_model(run.model, "evaluate").name,
             "checker": self.verifier.checker_name,
-            **self.review.to_metadata(),
+            **({} if review is None else {"review": asdict(review)}),
         }
         if is_language_model(run.model):
             metadata |= {"writer": config.profile.style or "prose", "skipped": dict(config.profile.skipped)}

@@ -113,8 +113,6 @@ class _Parser:
         raise self._make_error("expected gates such as budget(rounds=5), combined by '|' and '&'", node.col_offset)
 
     def _build_leaf(self, name: str, node: ast.expr, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Gate:
-        if name == "barren":
-            raise InputError("The gate barren was withdrawn: no rounds are skipped any more; leave it out")
         kind = plugins.load_plugin("gates", name)
         positional = [self._read_value(argument) for argument in arguments]
         named: dict[str, GateArgument] = {}

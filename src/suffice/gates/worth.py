@@ -17,14 +17,15 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from suffice.errors import InputError
 from suffice.gates.base import Dial
 from suffice.gates.leaf import LeafGate
+from suffice.text.plain import count
 from suffice.types import Promise, Readings, Verdict
 
 LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %, because small models are often overconfident.
 
-Level = tuple[str, float, Mapping[str, float]]
+Level = tuple[float, Mapping[str, float]]
+"""The bias and the weights of a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,6 @@ class WorthWeights:
     levels: tuple[Level, ...]
     price: float
     standout: float
-
-
-@dataclass(frozen=True, slots=True)
-class GainEstimate:
-    """The estimated chance, and the level that gave it."""
-
-    p: float
-    level: str
 
 
 def load_weights(path: str | None) -> WorthWeights:
@@ -67,22 +60,15 @@ def extract_signals(readings: Readings, rounds: int, standout: float) -> dict[st
     }
 
 
-def estimate_gain(readings: Readings, rounds: int, weights: WorthWeights) -> GainEstimate | None:
+def estimate_gain(readings: Readings, rounds: int, weights: WorthWeights) -> float | None:
     """Return P(new evidence in the next round); ``None`` when no level has all its signals."""
-    known = extract_signals(readings, rounds, weights.standout)
-    estimates = (_apply_level(level, known) for level in weights.levels)
-    return next((estimate for estimate in estimates if estimate is not None), None)
-
-
-def _apply_level(level: Level, known: Mapping[str, float | None]) -> GainEstimate | None:
-    name, bias, weights = level
-    z = bias
-    for signal, weight in weights.items():
-        value = known.get(signal)
-        if value is None:
-            return None
-        z += weight * value
-    return GainEstimate(1 / (1 + math.exp(min(-z, 700.0))), name)
+    signals = extract_signals(readings, rounds, weights.standout)
+    known = {name: value for name, value in signals.items() if value is not None}
+    for bias, own in weights.levels:
+        if own.keys() <= known.keys():
+            z = sum((weight * known[name] for name, weight in own.items()), bias)
+            return 1 / (1 + math.exp(min(-z, 700.0)))
+    return None
 
 
 class worth(LeafGate):
@@ -96,11 +82,7 @@ class worth(LeafGate):
     promise: Promise = "estimate"
     dials = (Dial("price", 0.01, 0.5, 0.01, 0.1),)
 
-    def __init__(
-        self, price: float | None = None, file: str | None = None, *, unit: str = "rounds", preview: None = None
-    ) -> None:
-        if preview is not None:
-            raise InputError("worth(preview=…) was withdrawn: the results of every round are read; leave it out")
+    def __init__(self, price: float | None = None, file: str | None = None, *, unit: str = "rounds") -> None:
         try:
             self.weights = load_weights(file)
         except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -127,19 +109,19 @@ class worth(LeafGate):
             return self.abstain(f"spend.{self.unit}", self.price)
         # The spend is read last; without it the round is not read yet. A round whose searches all failed predicts nothing.
         is_known = now.get("spend.rounds") is not None and now.get("overlap.upr", 0.0) is not None
-        estimate = estimate_gain(now, len(readings), self.weights) if is_known else None
-        if estimate is None:
+        p = estimate_gain(now, len(readings), self.weights) if is_known else None
+        if p is None:
             return self.abstain("worth.p", threshold)
         named = int(now.get("gaps.named") or 0)
         if named:  # A strong model knows what it lacks; the estimate was fitted on agents that do not.
-            because = f"the model names {named} new {'query' if named == 1 else 'queries'} for what is missing"
-            return self.make_verdict(False, "diminished", because, {"worth.p": (estimate.p, threshold)})
-        stop = estimate.p < threshold
-        is_fine = min(estimate.p, threshold) < 0.01 or round(100 * estimate.p) == round(100 * threshold)
-        chance, price = (f"{100 * value:{'.2g' if is_fine else '.0f'}} %" for value in (estimate.p, threshold))
+            because = f"the model names {count(named, 'new query', 'new queries')} for what is missing"
+            return self.make_verdict(False, "diminished", because, {"worth.p": (p, threshold)})
+        stop = p < threshold
+        is_fine = min(p, threshold) < 0.01 or round(100 * p) == round(100 * threshold)
+        chance, price = (f"{100 * value:{'.2g' if is_fine else '.0f'}} %" for value in (p, threshold))
         relation = "below" if stop else "at least"
         because = f"the chance that another round brings new evidence is {chance}, {relation} {price}"
-        return self.make_verdict(stop, "diminished", because, {"worth.p": (estimate.p, threshold)})
+        return self.make_verdict(stop, "diminished", because, {"worth.p": (p, threshold)})
 
     def _compute_threshold(self, now: Readings) -> float | None:
         """Return the chance at which another round pays; ``None`` if the cost of a round is unknown."""
@@ -157,12 +139,12 @@ def _load_default_weights() -> WorthWeights:
 def _parse_weights(text: str) -> WorthWeights:
     data = json.loads(text)
     levels = [
-        (str(level["name"]), float(level["bias"]), {name: float(value) for name, value in level["weights"].items()})
+        (float(level["bias"]), {name: float(value) for name, value in level["weights"].items()})
         for level in data["levels"]
     ]
     if not levels:
         raise ValueError("it has no levels")
-    unknown = {signal for _, _, weights in levels for signal in weights} - extract_signals({}, 1, 0.0).keys()
+    unknown = {signal for _, weights in levels for signal in weights} - extract_signals({}, 1, 0.0).keys()
     if unknown:
         raise ValueError(f"there is no signal named {', '.join(sorted(unknown))}")
     return WorthWeights(tuple(levels), float(data["price"]), float(data["standout"]))

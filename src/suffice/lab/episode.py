@@ -157,7 +157,7 @@ def _build_row(
     }
     failures = [failure for failure in run.error_log if failure.kind != "Refused"]
     row: Row = {
-        **_name_row(cell, question, parts.model.name),
+        **name_row(cell, question, parts.model.name),
         "scores": {name: _round(value) for name, value in scores.items()},
         "recall": _round(course.recall[-1]) if course.recall else None,
         "abstained": is_abstention(answer),
@@ -199,12 +199,8 @@ def _round(value: float | None, digits: int = 4) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def build_error_row(cell: Cell, question: LabQuestion, model: str, error: Exception) -> Row:
-    """Return the row of a question that could not be run."""
-    return {**_name_row(cell, question, model), "error": f"{type(error).__name__}: {error}"}
-
-
-def _name_row(cell: Cell, question: LabQuestion, model: str) -> Row:
+def name_row(cell: Cell, question: LabQuestion, model: str) -> Row:
+    """Return what every row has, also that of a question that could not be run."""
     return {
         "question": question.id,
         "group": question.group,

@@ -20,7 +20,6 @@ from suffice.errors import InputError
 from suffice.gates.parse import parse_gate
 from suffice.lab.conditions import CONDITIONS, get_condition
 from suffice.lab.data import Unanswerable
-from suffice.lab.sweep import EXHAUSTION_SWEEP
 from suffice.memory.base import BeliefLimits
 from suffice.text.plain import read_text
 
@@ -28,6 +27,20 @@ HARNESSES = ("ircot", "react", "memgpt", "iterretgen")
 NO_GATE = "none"
 DEFAULT_K = 5
 DEFAULT_LIMITS = "10/6"
+NAMED_IN_THE_PAPER = "exhaustion(j=0.6, u=0.3, p=2)"
+# Sixteen settings of the exhaustion gate, seven discrete and nine smooth. The paper (docs/sources.md) names one of them and
+# gives the range of ``u`` of the smooth ones, 0.10 to 0.15. **All other values are our choice**: one step away from the named
+# setting in each direction, and for the smooth ones the grid of three ``j`` and three ``u`` with a weight of 0.5.
+EXHAUSTION_SWEEP: tuple[str, ...] = (
+    "exhaustion(j=0.5, u=0.3, p=2)",
+    "exhaustion(j=0.6, u=0.2, p=2)",
+    "exhaustion(j=0.6, u=0.3, p=1)",
+    NAMED_IN_THE_PAPER,
+    "exhaustion(j=0.6, u=0.3, p=3)",
+    "exhaustion(j=0.7, u=0.3, p=2)",
+    "exhaustion(j=0.8, u=0.5, p=2)",
+    *(f"exhaustion(j={j}, u={u}, p=1, smooth=0.5)" for j in (0.5, 0.6, 0.7) for u in (0.1, 0.12, 0.15)),
+)
 PRESET_EXPERIMENTS: dict[str, dict[str, Any]] = {
     "belief": {"harness": HARNESSES, "memory": tuple(CONDITIONS), "gate": (NO_GATE, "exhaustion")},
     "gates": {

@@ -1,7 +1,7 @@
 """Run a grid of cells and questions: append-only rows, resumable after any interruption, within a cost and a time limit.
 
     DIR/rows.jsonl       one row a question and cell, appended when it is done
-    DIR/journal.sqlite   the model calls of an unfinished grid (``journal``)
+    DIR/journal.sqlite   the model calls of an unfinished grid, so that a killed one pays for no call twice
     DIR/experiment.json  the settings
 
 Questions are the outer loop, so that an unfinished grid has about the same number of questions in every cell.
@@ -12,28 +12,31 @@ import json
 import math
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 from suffice import settings
 from suffice.errors import InputError, SufficeError
-from suffice.lab.data import Dataset, LabQuestion, load_dataset, sample_questions
-from suffice.lab.episode import EpisodeParts, Row, build_error_row, run_episode
+from suffice.lab.data import LabQuestion, load_dataset, sample_questions
+from suffice.lab.episode import EpisodeParts, Row, name_row, run_episode
 from suffice.lab.experiment import NO_GATE, Cell, Experiment
-from suffice.lab.journal import JournaledModel
-from suffice.models.base import Model, has_price
+from suffice.models.base import Model, ModelWrapper, Reply, has_price
 from suffice.models.prices import find_price
+from suffice.prompts.base import Prompt
 from suffice.replay.episodes import read_jsonl
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, open_corpus
 from suffice.storage.locks import lock_or_refuse
 from suffice.storage.sqlite_cache import JsonCache, SqliteCache
+from suffice.storage.sqlite_cache import make_key as make_cache_key
 from suffice.types import Embed, Notify
 
+A = TypeVar("A")
 ROWS_NAME = "rows.jsonl"
 Key = tuple[str, str, str]
 """Data set, cell and question."""
@@ -84,6 +87,30 @@ class GridEstimate:
     usd: float | None
 
 
+class JournaledModel(ModelWrapper):
+    """Wraps the model of one question. A call that was answered before the grid was killed is not made again.
+
+    A call is found by its question and cell, by its prompt, and by how often the same was asked before.
+    """
+
+    def __init__(self, model: Model, journal: JsonCache, episode: str) -> None:
+        super().__init__(model)
+        self._journal = journal
+        self._episode = episode
+        self._occurrences: Counter[bytes] = Counter()
+
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        call = make_cache_key(self._episode, self.name, prompt.role, prompt.version(), prompt)
+        self._occurrences[call] += 1
+        key = make_cache_key(call, self._occurrences[call])
+        kind: Any = prompt.response_type
+        reply: Reply[A] | None = await self._journal.load(key, Reply[kind | None])
+        if reply is None:
+            reply = await self.wrapped(prompt)
+            await self._journal.save(key, reply)
+        return reply
+
+
 class Grid:
     """An experiment in its folder. ``models`` are the model and the judge; the judge may be ``None``.
 
@@ -119,14 +146,13 @@ class Grid:
 
     def list_jobs(self) -> list[GridJob]:
         """Return every question of every cell, question by question."""
-        cells = self.experiment.list_cells()
-        samples = [[(dataset.name, question) for question in self._sample(dataset)] for dataset in self.datasets]
+        cells, (number, count) = self.experiment.list_cells(), self._part
+        samples = []
+        for dataset in self.datasets:
+            drawn = sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)
+            samples.append([(dataset.name, question) for question in drawn[number - 1 :: count]])
         by_turns = (one for turn in zip_longest(*samples) for one in turn if one is not None)
         return [GridJob(data, cell, question) for data, question in by_turns for cell in cells]
-
-    def _sample(self, dataset: Dataset) -> list[LabQuestion]:
-        number, count = self._part
-        return sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)[number - 1 :: count]
 
     def estimate(self, jobs: Sequence[GridJob]) -> GridEstimate:
         """Estimate the calls, tokens and price of jobs, from the limits of their cells: most runs end earlier."""
@@ -226,7 +252,8 @@ class Grid:
         except Exception as error:  # A row with its error is better than a gap.
             if not isinstance(error, SufficeError):
                 self._notify(f"{episode}: {type(error).__name__}: {error}")
-            row = build_error_row(job.cell, job.question, self._model.name, error)
+            row = name_row(job.cell, job.question, self._model.name)
+            row["error"] = f"{type(error).__name__}: {error}"
         rows.write(json.dumps({"data": job.data, **row}, ensure_ascii=False) + "\n")
         rows.flush()
         progress.done += 1

@@ -110,10 +110,6 @@ def format_tested(test: PairedTest, score: str, adjusted: float | None) -> str:
     return f"{format_signed(test.difference, _count_digits(score))}{mark}" if test.pairs else "–"
 
 
-def format_bounds(bounds: tuple[float, float] | None) -> str:
-    return "–" if bounds is None else f"[{format_signed(bounds[0])}, {format_signed(bounds[1])}]"
-
-
 def format_signed(value: float, digits: int = 3) -> str:
     """Return a number with its sign; one that rounds to zero is +0."""
     return f"{round(value, digits) + 0.0:+.{digits}f}"

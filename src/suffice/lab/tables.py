@@ -13,12 +13,11 @@ from statistics import fmean, median, pstdev
 
 from suffice.gates.parse import parse_gate
 from suffice.lab.episode import Row
-from suffice.lab.experiment import NO_GATE
+from suffice.lab.experiment import EXHAUSTION_SWEEP, NO_GATE
 from suffice.lab.gaps import GAPS
 from suffice.lab.result_table import (
     FEW,
     ResultTable,
-    format_bounds,
     format_count,
     format_effect,
     format_mean,
@@ -45,13 +44,14 @@ from suffice.lab.rows import (
 )
 from suffice.lab.scores import SCORES
 from suffice.lab.statistics import adjust_holm
-from suffice.lab.sweep import EXHAUSTION_SWEEP
 from suffice.measure.frontier import Point, interpolate, oracle_envelope
 from suffice.replay.compare import FixedReference
 from suffice.replay.judge import find_stop
 from suffice.types import Readings
 
 _MAIN_SCORES = ("judge", "f1", "recall")
+_HARNESS = ("data", "harness")
+_FIXED = ["fixed(k)", "oracle", "lift", "95 %"]
 _Case = tuple[Sequence[str], list[tuple[Row, Row]]]
 _HOLM_NOTE = "p: paired t-test; p (Holm): adjusted over the rows of this table."
 
@@ -108,37 +108,20 @@ _SCORE_TITLES = {"judge": "Judge score (0–100)", "f1": "Token F1", "recall": "
 
 
 def _score_table(rows: Sequence[Row], name: str, title: str) -> ResultTable:
+    note = "Mean and bootstrap 95 % interval over the n questions that all memories of a harness have."
+    table = ResultTable(f"{name}-by-memory", f"{title} by harness and memory, without a gate", [*_HARNESS, "n"], note)
     own = [row for row in rows if row["gate"] == NO_GATE and get_value(row, name) is not None]
-    return _compare_memories(
-        f"{name}-by-memory",
-        f"{title} by harness and memory, without a gate",
-        list_names(rows, "memory"),
-        own,
-        lambda cell: format_mean(list_values(cell, name), name),
-        "Mean and bootstrap 95 % interval over the n questions that all memories of a harness have.",
-    )
+    cells = _group_shared(own, *_HARNESS)
+    return _add_memories(table, rows, cells, lambda cell: format_mean(list_values(cell, name), name))
 
 
 def _abstention_table(rows: Sequence[Row]) -> ResultTable:
-    return _compare_memories(
-        "no-answer",
-        "Share of answerable questions that were not answered",
-        list_names(rows, "memory"),
-        [row for row in rows if row["gate"] == NO_GATE and row["answerable"]],
-        lambda cell: f"{fmean(float(row['abstained']) for row in cell):.0%}{mark_few(cell)}",
-        "Without a gate; n: the answerable questions that all memories of a harness have.",
+    note = "Without a gate; n: the answerable questions that all memories of a harness have."
+    table = ResultTable("no-answer", "Share of answerable questions that were not answered", [*_HARNESS, "n"], note)
+    cells = _group_shared([row for row in rows if row["gate"] == NO_GATE and row["answerable"]], *_HARNESS)
+    return _add_memories(
+        table, rows, cells, lambda cell: f"{fmean(float(row['abstained']) for row in cell):.0%}{mark_few(cell)}"
     )
-
-
-def _compare_memories(
-    slug: str, title: str, memories: list[str], rows: list[Row], show: Callable[[list[Row]], str], note: str
-) -> ResultTable:
-    """Return a table by harness with a column for each memory, over the questions that all of them have."""
-    table = ResultTable(slug, title, ["data", "harness", "n", *memories], note)
-    for key, group in group_rows(rows, "data", "harness"):
-        shared, count = select_shared(group, "memory")
-        table.rows.append([*key, format_count(count), *_by_memory(shared, memories, show)])
-    return table
 
 
 def _gate_impact_table(rows: Sequence[Row], by: str) -> ResultTable:
@@ -235,26 +218,16 @@ def _effect_table(
 def _metric_table(rows: Sequence[Row]) -> ResultTable:
     note = "Means over the n questions that all cells of a harness have."
     table = ResultTable("metrics", "All scores by harness, memory and gate", [*CELL, "n", *SCORES], note)
-    for _, own in group_rows(rows, "data", "harness"):
-        shared, count = select_shared(own, "memory", "gate")
-        for key, group in group_rows(shared, *CELL):
-            table.rows.append([*key, format_count(count), *_format_scores(group, SCORES, interval=False)])
+    for key, group in _group_shared(rows, *CELL):
+        table.rows.append([*key, *_format_scores(group, SCORES, interval=False)])
     return table
 
 
 def _round_table(rows: Sequence[Row]) -> ResultTable:
     note = "Means over the n questions that all cells of a harness have."
-    memories = list_names(rows, "memory")
-    table = ResultTable("rounds", "Rounds per run", ["data", "harness", "gate", "n", *memories], note)
-
-    def show(own: list[Row]) -> str:
-        return f"{fmean(row['rounds'] for row in own):.2f}{mark_few(own)}"
-
-    for _, own in group_rows(rows, "data", "harness"):
-        shared, count = select_shared(own, "memory", "gate")
-        for key, group in group_rows(shared, "data", "harness", "gate"):
-            table.rows.append([*key, format_count(count), *_by_memory(group, memories, show)])
-    return table
+    table = ResultTable("rounds", "Rounds per run", [*_HARNESS, "gate", "n"], note)
+    cells = _group_shared(rows, *_HARNESS, "gate")
+    return _add_memories(table, rows, cells, lambda own: f"{fmean(row['rounds'] for row in own):.2f}{mark_few(own)}")
 
 
 def _fire_table(rows: Sequence[Row]) -> ResultTable:
@@ -290,8 +263,7 @@ def _equal_round_table(rows: Sequence[Row]) -> ResultTable:
         "interval over questions."
     )
     title = "Gates against fixed(k) at the same number of rounds, and against the oracle: recall"
-    header = [*CELL, "n", "rounds", "recall", "fixed(k)", "oracle", "lift", "95 %"]
-    table = ResultTable("equal-rounds", title, header, note)
+    table = ResultTable("equal-rounds", title, [*CELL, "n", "rounds", "recall", *_FIXED], note)
     for key, group in group_rows([row for row in _select_gated(rows) if row["recall"] is not None], *CELL):
         pairs = _pair_with_free(group, rows)
         reached = [(left["rounds"], left["recall"]) for left, _ in pairs]
@@ -304,8 +276,8 @@ def _equal_token_table(rows: Sequence[Row]) -> ResultTable:
         "fixed(k): the F1 of the answers after k rounds without a gate at the same mean tokens (upper concave envelope); "
         "oracle: the best answer of each run, at whatever cost."
     )
-    header = [*CELL, "n", "tokens", "F1", "fixed(k)", "oracle", "lift", "95 %"]
-    table = ResultTable("equal-tokens", "Gates against fixed(k) at the same number of tokens: F1", header, note)
+    title = "Gates against fixed(k) at the same number of tokens: F1"
+    table = ResultTable("equal-tokens", title, [*CELL, "n", "tokens", "F1", *_FIXED], note)
     for key, group in group_rows(_select_gated(rows), *CELL):
         pairs = [pair for pair in _pair_with_free(group, rows) if pair[1].get("f1_by_round")]
         if pairs:
@@ -318,10 +290,9 @@ def _equal_token_table(rows: Sequence[Row]) -> ResultTable:
 
 
 def _sweep_table(rows: Sequence[Row]) -> ResultTable:
-    note = "All harnesses and memories together. The paper names only j=0.6, u=0.3, p=2; see suffice.lab.sweep."
+    note = "All harnesses and memories together. The paper names only j=0.6, u=0.3, p=2; see suffice.lab.experiment."
     title = "The sixteen exhaustion gates replayed over the runs without a gate: recall"
-    header = [*CELL, "n", "rounds", "recall", "fixed(k)", "oracle", "lift", "95 %"]
-    table = ResultTable("sweep", title, header, note)
+    table = ResultTable("sweep", title, [*CELL, "n", "rounds", "recall", *_FIXED], note)
     own = [row for row in rows if row["gate"] == NO_GATE and row["recall"] is not None]
     for (data,), group in group_rows(own, "data"):
         for gate in EXHAUSTION_SWEEP:
@@ -335,17 +306,14 @@ def _sweep_table(rows: Sequence[Row]) -> ResultTable:
 def _variance_table(rows: Sequence[Row]) -> ResultTable:
     note = "Of the judge score with the gate minus the score without it, question by question."
     title = "Standard deviation of a gate's effect over questions: judge"
-    memories = list_names(rows, "memory")
-    table = ResultTable("variance", title, ["data", "harness", "gate", *memories], note)
+    table = ResultTable("variance", title, [*_HARNESS, "gate"], note)
 
     def show(own: list[Row]) -> str:
         scores = [(get_value(gated, "judge"), get_value(free, "judge")) for gated, free in _pair_with_free(own, rows)]
         effects = [one - other for one, other in scores if one is not None and other is not None]
         return f"{pstdev(effects):.1f}{mark_few(effects)}" if effects else "–"
 
-    for key, group in group_rows(_select_gated(rows), "data", "harness", "gate"):
-        table.rows.append([*key, *_by_memory(group, memories, show)])
-    return table
+    return _add_memories(table, rows, group_rows(_select_gated(rows), *_HARNESS, "gate"), show)
 
 
 def _curation_table(rows: Sequence[Row]) -> ResultTable:
@@ -442,10 +410,27 @@ def _pair_memories(rows: Sequence[Row]) -> Iterator[tuple[str, list[tuple[Row, R
         yield f"{right} − {left}", pairs
 
 
-def _by_memory(rows: Sequence[Row], memories: Sequence[str], show: Callable[[list[Row]], str]) -> list[str]:
-    """Return the cell of each memory; a dash where there are no rows."""
-    groups = (select_rows(rows, memory=memory) for memory in memories)
-    return [show(own) if own else "–" for own in groups]
+def _group_shared(rows: Sequence[Row], *names: str) -> Iterator[tuple[tuple[str, ...], list[Row]]]:
+    """Yield the rows by these fields and their number of questions, over the questions that all cells of a harness have."""
+    for _, own in group_rows(rows, *_HARNESS):
+        shared, count = select_shared(own, "memory", "gate")
+        for key, group in group_rows(shared, *names):
+            yield (*key, format_count(count)), group
+
+
+def _add_memories(
+    table: ResultTable,
+    rows: Sequence[Row],
+    groups: Iterable[tuple[tuple[str, ...], list[Row]]],
+    show: Callable[[list[Row]], str],
+) -> ResultTable:
+    """Return the table with a row for each group and a column for each memory; a dash where there are no rows."""
+    memories = list_names(rows, "memory")
+    table.header += memories
+    for key, group in groups:
+        cells = (select_rows(group, memory=memory) for memory in memories)
+        table.rows.append([*key, *(show(own) if own else "–" for own in cells)])
+    return table
 
 
 def _format_scores(rows: Sequence[Row], names: Sequence[str] = _MAIN_SCORES, *, interval: bool = True) -> list[str]:
@@ -478,9 +463,11 @@ def _compare_with_fixed(
     reference = FixedReference([row["question"] for row in free], curves)
     cost, value = (fmean(column) for column in zip(*reached, strict=True))
     fixed = interpolate(reference.envelope, cost)
-    interval = reference.lift_interval(reached) if reference.question_count > 1 else None
+    interval = "–"
+    if reference.question_count > 1:
+        interval = "[{}, {}]".format(*map(format_signed, reference.lift_interval(reached)))
     numbers = [f"{cost:{spec}}", f"{value:.3f}", f"{fixed:.3f}", f"{oracle:.3f}", format_signed(value - fixed)]
-    return [format_count(reference.question_count), *numbers, format_bounds(interval)]
+    return [format_count(reference.question_count), *numbers, interval]
 
 
 def _list_answer_points(row: Row) -> list[Point]:

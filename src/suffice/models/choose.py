@@ -6,7 +6,6 @@ No prompt is sent from here. A server on this machine is asked which models it h
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
 from urllib.parse import urlsplit
 
 from suffice import plugins
@@ -18,6 +17,7 @@ from suffice.models.llm import PROVIDERS, Endpoint, LanguageModel
 from suffice.models.llm.endpoint import DEFAULT_URLS, is_local, resolve_base_url
 from suffice.models.routing import FallbackModel, RoleRouter
 from suffice.settings import KEY_VARIABLES, Settings
+from suffice.storage.runs import read_log
 from suffice.types import Embed, Notify
 
 ModelFactory = Callable[[Embed | None], Model]
@@ -41,19 +41,13 @@ ROLE_GROUPS = {
 }
 
 
-def choose_model(
-    model_name: str | None,
-    config: Settings,
-    notify: Notify,
-    load_past_runs: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
-    skills: Sequence[str] = (),
-) -> ModelFactory:
+def choose_model(model_name: str | None, config: Settings, notify: Notify, skills: Sequence[str] = ()) -> ModelFactory:
     """Return the factory of a run's model; it takes the run's embeddings, which only some models use.
 
-    ``notify`` receives what the user should know, such as where documents are sent. ``load_past_runs`` returns earlier runs;
-    their durations, or the skills of this run, set how long Ollama keeps a model loaded.
+    ``notify`` receives what the user should know, such as where documents are sent. The durations of earlier runs, or the
+    ``skills`` of this one, set how long Ollama keeps a model loaded.
     """
-    chooser = _ModelChooser(config, notify_once(notify), model_name is not None, load_past_runs, skills)
+    chooser = _ModelChooser(config, notify_once(notify), model_name is not None, skills)
     name = model_name or config.model
     make_default = chooser.detect_model() if name is None else chooser.parse_models(name)
     names_by_role = {} if model_name else _expand_role_groups(config.models.roles)
@@ -104,7 +98,6 @@ class _ModelChooser:
     notify: Notify
     is_explicit: bool
     """The user named the model in this very call, so it does not have to be announced."""
-    load_past_runs: Callable[[], Sequence[Mapping[str, Any]]]
     skills: Sequence[str]
 
     def parse_models(self, names: str) -> ModelFactory:
@@ -159,9 +152,8 @@ class _ModelChooser:
         models = self.config.models
         if endpoint.provider == "ollama":
             fixed = None if models.keep_alive is None else parse_keep_alive(models.keep_alive)
-            model = KeepAliveModel(
-                model, endpoint.url, endpoint.model, runs=self.load_past_runs(), fixed=fixed, skills=self.skills
-            )
+            runs = [row for row in read_log(self.config.data_dir) if row.get("model") != "extractive"]
+            model = KeepAliveModel(model, endpoint.url, endpoint.model, runs=runs, fixed=fixed, skills=self.skills)
         return lambda embed: model
 
     def _make_endpoint(self, provider: str, model: str, server_models: servers.ServerModels | None = None) -> Endpoint:

@@ -118,10 +118,8 @@ def _fetch_ollama_details(url: str, model: str) -> dict[str, Any]:
 
 def _read_context(row: Mapping[str, Any]) -> int | None:
     """Read vLLM's ``max_model_len`` or OpenRouter's ``context_length``."""
-    for name in ("max_model_len", "context_length"):
-        if isinstance(row.get(name), int) and row[name] > 0:
-            return int(row[name])
-    return None
+    found = (row.get(name) for name in ("max_model_len", "context_length"))
+    return next((tokens for tokens in found if isinstance(tokens, int) and tokens > 0), None)
 
 
 def _read_vision(row: Mapping[str, Any]) -> bool | None:

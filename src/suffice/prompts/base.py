@@ -206,8 +206,9 @@ def render_value(value: object) -> str:
         content = _escape_fences(f"{title}\n{value.text}" if title else value.text)
         return f"{' '.join(value.handles)}\n<<<\n{content}\n>>>".lstrip()
     if isinstance(value, Sequence) and not isinstance(value, str):
-        lines = (render_value(item) if isinstance(item, Note) else f"- {_to_item(str(item))}" for item in value)
-        return "\n".join(lines) or "(none)"
+        # An item is one line and escaped: queries and records contain titles and file names of sources.
+        items = (item if isinstance(item, Note) else _escape_fences(" ".join(str(item).split())) for item in value)
+        return "\n".join(render_value(one) if isinstance(one, Note) else f"- {one}" for one in items) or "(none)"
     # A single line may be a title, such as the name of a section. Longer texts are the task's or the model's own.
     return str(value) if "\n" in str(value) else _escape_fences(str(value))
 
@@ -219,11 +220,6 @@ def _omit_empty_paragraphs(template: Template, empty: set[str]) -> Template:
         if not inputs or not empty.issuperset(inputs):
             kept.append(paragraph)
     return Template("\n\n".join(kept))
-
-
-def _to_item(text: str) -> str:
-    """Return a list item in one line: queries and records contain titles and file names of sources."""
-    return _escape_fences(" ".join(text.split()))
 
 
 def _escape_fences(text: str) -> str:

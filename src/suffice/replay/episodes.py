@@ -71,8 +71,10 @@ def read_episodes(path: Path, texts: Texts | None = None) -> list[Episode]:
     for number, (_, item) in enumerate(read_jsonl(path), 1):
         try:
             episodes.append(_parse_episode(item, texts or {}))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}, episode {number}: {_describe_error(error)}") from error
+        except KeyError as error:
+            raise InputError(f"{path}, episode {number}: {error} is missing or empty") from error
+        except (TypeError, AttributeError) as error:
+            raise InputError(f"{path}, episode {number}: it has the wrong shape ({error})") from error
     if not episodes:
         raise InputError(f"{path} holds no episodes")
     return episodes
@@ -240,7 +242,3 @@ def read_jsonl(path: Path, *, allow_partial_end: bool = False) -> Iterator[tuple
 def _open(path: Path) -> IO[bytes]:
     """Open a file for reading by line, gzipped or not. As bytes, so that only a line feed ends a line."""
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
-
-
-def _describe_error(error: Exception) -> str:
-    return f"{error} is missing or empty" if isinstance(error, KeyError) else f"it has the wrong shape ({error})"

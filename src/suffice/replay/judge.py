@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suffice.gates.base import Gate
-from suffice.measure.spend import spend_readings
 from suffice.meters import BEFORE_READINGS, MeterSet, build_meters
 from suffice.replay.episodes import Episode, RecordedHit, Trace
+from suffice.text.plain import count
 from suffice.types import Embed, Readings, RoundRecord, Stop, Verdict
 
 
@@ -30,11 +30,16 @@ def measure_readings(
     """Return the readings of every round, by all meters or those given. Recorded readings replace measured ones."""
     meters = meters or build_meters(needs, episode.question, embed)
     found: list[Readings] = []
-    queries, sources = 0, 0
-    for round, tokens in zip(episode.rounds, accumulate_tokens(episode), strict=True):
+    queries, sources = 0.0, 0.0
+    for number, (round, tokens) in enumerate(zip(episode.rounds, accumulate_tokens(episode), strict=True), 1):
         queries, sources = queries + len(round.queries), sources + len(round.new)
+        spent = {
+            "spend.rounds": float(number),
+            "spend.queries": queries,
+            "spend.sources": sources,
+            "spend.tokens": tokens,
+        }
         measured = meters.read("before", round) | meters.read("after", round)
-        spent = spend_readings(rounds=len(found) + 1, queries=queries, sources=sources, tokens=tokens)
         found.append({**measured, **spent, **round.readings})
     return found
 
@@ -86,15 +91,14 @@ class WhatIf:
             f" This run has no reading of {', '.join(self.unknown)}, so what needs it abstains." if self.unknown else ""
         )
         if not self.stop_point.fired:
-            limit = "1 round" if rounds == 1 else f"{rounds} rounds"
-            return f"{self.stop.gate} would not have stopped this run within its {limit}.{note}"
+            return f"{self.stop.gate} would not have stopped this run within its {count(rounds, 'round')}.{note}"
         how = "after" if self.stop_point.kept_rounds == self.stop_point.rounds else "in"
         verdict = self.stop_point.verdict
         where = (
             f"{self.stop.gate} would have stopped it {how} round {self.stop_point.rounds} of {rounds}: {verdict.reason}"
         )
-        passages = "passage" if len(self.missed) == 1 else "passages"
-        loss = f"It would have missed {len(self.missed)} {passages}, {len(self.cited)} of them cited in the answer."
+        missed = count(len(self.missed), "passage")
+        loss = f"It would have missed {missed}, {len(self.cited)} of them cited in the answer."
         return f"{where} ({verdict.because}). {loss if self.missed else 'It would have missed nothing.'}{note}"
 
 

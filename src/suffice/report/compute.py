@@ -3,9 +3,11 @@
 The model writes a program, a sandbox runs it, and the output becomes a passage of the kind ``computed`` that shows its code
 and is cited like any other. Several programs may follow one another. A strong model says in its plan whether it needs one,
 others are asked if the sources contain figures. A program may use only figures that occur in the task or the sources, because
-its output counts as evidence; a label with words that no source has is replaced, and its figure stays.
+its output counts as evidence. A program computes values; it does not know facts: a line that it prints counts if it has a
+figure that was computed, and a label with words of no source is replaced. Else a model could print any sentence and cite it.
 """
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,12 +16,12 @@ from suffice.answers import Statement
 from suffice.claims.whole import add_nearest
 from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
 from suffice.prompts.writing import Compute
-from suffice.report.computed_lines import keep_computed_lines, list_constants
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
+from suffice.text.entities import stem_words
 from suffice.text.markdown import unwrap_fence
 from suffice.text.sentences import quotable_spans
-from suffice.text.tokens import estimate_tokens
+from suffice.text.tokens import STOP_WORDS, estimate_tokens
 from suffice.tools import sandbox
 from suffice.types import COMPUTED_KIND, Failure, Note, Passage, Place
 
@@ -31,6 +33,16 @@ _FREE_CONSTANTS = frozenset(
 _OTHER_MARKS = str.maketrans(",.", ".,")  # 11,9 is 11.9 in many languages, and 20.000 is 20,000.
 _FIGURE_TOKENS = 3_000  # Of sentences with figures that a strong model is shown, those nearest to the task.
 _UNIT_SCALES = (1, 100, 1e-3, 1e-6, 1e-9)  # 12 % may be written as 0.12, and 3 million as 3_000_000.
+_FIGURE = re.compile(r"(?<!\w)-?\d+(?:[,\u202f\u00a0 ]\d{3})*(?:\.\d+)?(?:\s?%)?")
+_NEGATION = re.compile(r"\b(?:not?|never|none|neither|nor|without|cannot|false|wrong)\b|n['’]t\b", re.IGNORECASE)
+# Words that name an operation, a unit or a relation; they state nothing about the world.
+_OPERATION_WORDS = """
+per result results total totals sum average mean median difference ratio share rate growth increase decrease change
+percent percentage points factor times more less fewer larger smaller higher lower longer shorter older younger
+combined together altogether remaining number count value amount approximately about equals minus plus divided
+multiplied rounded second seconds minute minutes hour hours day days week weeks month months year years decade decades
+hundred thousand million billion trillion usd eur gbp dollars euros kg km m cm mm
+"""
 
 
 async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
@@ -136,3 +148,38 @@ def build_computed_passage(code: str, output: str, number: int = 1) -> Passage:
 
 def _parse_number(text: str) -> float:
     return float(re.sub(r"[^\d.]", "", text))
+
+
+def keep_computed_lines(output: str, code: str, source_text: str) -> str:
+    """Return the lines with a computed figure; a label with words of no source becomes "Result".
+
+    >>> keep_computed_lines("The bridge is safe.\\nSum: 42", "print('The bridge is safe.')\\nprint('Sum:', 40 + 2)", "40 2")
+    'Sum: 42'
+    """
+    quoted = " ".join(value for value in list_constants(code) if isinstance(value, str))
+    stated = set(_FIGURE.findall(quoted))
+    known = {*stem_words(source_text), *stem_words(_OPERATION_WORDS), *stem_words(" ".join(STOP_WORDS))}
+    lines = []
+    for line in filter(None, map(str.strip, output.splitlines())):
+        figures = [figure for figure in _FIGURE.findall(line) if figure not in stated]
+        if not figures:
+            continue
+        words = {stem for stem in stem_words(line) if not stem.isdecimal()}
+        is_borne_out = words <= known and not _NEGATION.search(line)
+        lines.append(line if is_borne_out else f"Result: {', '.join(figures)}")
+    return "\n".join(lines)
+
+
+def list_constants(code: str) -> list[object]:
+    """Return the constants of a program, without those that format numbers; none if it cannot be parsed."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []  # The sandbox's own check reports this with a better message.
+    format_specs = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FormattedValue) and node.format_spec is not None
+        for part in ast.walk(node.format_spec)
+    }
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in format_specs]

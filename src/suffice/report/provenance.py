@@ -5,8 +5,9 @@ The metadata may come from a file that another program wrote, so values of an un
 
 import msgspec
 
+from suffice.events import Review
 from suffice.text.plain import UNKNOWN_TEXT, finite_or_none
-from suffice.types import Report, Review
+from suffice.types import Report
 
 REVIEW_ENDING_TEXT = {
     "passed": "it passed",

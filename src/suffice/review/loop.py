@@ -16,13 +16,14 @@ The loop follows one of the source systems; see docs/sources.md.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from suffice.answers import Draft
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
+from suffice.events import Review, ReviewRound
 from suffice.prompts.base import load_snippet
 from suffice.prompts.judging import Evaluate, Evaluation, EvaluationIssue
 from suffice.report.draft import get_task_type, render_with_lists
@@ -32,7 +33,7 @@ from suffice.settings import ReviewRules
 from suffice.state.run import RunState
 from suffice.text.sentences import split_sentences
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Note, Reason, Review, ReviewRound
+from suffice.types import Note, Reason
 
 T = TypeVar("T")
 VerifyClaims = Callable[[Draft], Awaitable[Checked]]
@@ -95,11 +96,6 @@ class ReviewLoop:
                 self._ending = "empty_revision" if revision.draft.is_empty else "no_progress"
                 return
             text = revision
-
-    def to_metadata(self) -> dict[str, Any]:
-        """Return the report's ``review`` entry; empty if nothing was reviewed."""
-        review = self.summarize()
-        return {} if review is None else {"review": asdict(review)}
 
     def summarize(self) -> Review | None:
         """Return how the review went; ``None`` if nothing was reviewed."""

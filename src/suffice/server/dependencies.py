@@ -1,6 +1,10 @@
-"""What the routes depend on: the service, the authenticated client, and the client's own runs."""
+"""What the routes depend on: the service, the limits on its searches, the authenticated client, and the client's own runs."""
 
 import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, cast
 
@@ -11,11 +15,47 @@ from suffice.jobs.api_keys import Quota
 from suffice.jobs.store import StoredRun, is_run_id
 from suffice.jobs.worker import Worker
 from suffice.server.errors import ApiError
-from suffice.server.search_limits import SearchLimiter
 from suffice.storage.report_json import loads
 from suffice.types import Report
 
+MAX_CONCURRENT = 8  # Searches of one process at the same time; each uses a thread, and the embedding model one core.
+MAX_WAITING = 1000  # Searches that wait for their turn; more are refused.
+_WINDOW_SECONDS = 60.0
 LOCAL_OWNER = "local"  # The owner of all runs while no key is needed.
+
+
+class SearchLimiter:
+    """How many searches run at the same time in one process, how many may wait, and how many a key may ask for."""
+
+    def __init__(self) -> None:
+        self._semaphore = asyncio.Semaphore(MAX_CONCURRENT)
+        self._admitted = 0
+        self._recent: dict[str, deque[float]] = {}
+
+    @asynccontextmanager
+    async def admit(self, owner: str, per_minute: int | None) -> AsyncIterator[None]:
+        """Wait for a turn and hold it; raise ``ApiError`` if the owner or everyone asks too much."""
+        if per_minute is not None:
+            self._count(owner, per_minute)
+        if self._admitted >= MAX_CONCURRENT + MAX_WAITING:
+            raise ApiError(503, "Too many searches are waiting", retryable=True, headers={"retry-after": "5"})
+        self._admitted += 1
+        try:
+            async with self._semaphore:
+                yield
+        finally:
+            self._admitted -= 1
+
+    def _count(self, owner: str, per_minute: int) -> None:
+        now = time.monotonic()
+        recent = self._recent.setdefault(owner, deque())
+        while recent and recent[0] <= now - _WINDOW_SECONDS:
+            recent.popleft()
+        if len(recent) >= per_minute:
+            wait = max(1, round(recent[0] + _WINDOW_SECONDS - now))
+            headers = {"retry-after": str(wait)}
+            raise ApiError(429, f"This key allows {per_minute} searches a minute", retryable=True, headers=headers)
+        recent.append(now)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import generate_latest
-from pydantic import BaseModel
 
 from suffice.jobs.store import ENDED_STATUSES
 from suffice.jobs.telemetry import REGISTRY, RUNS, WORKERS
@@ -18,17 +17,13 @@ router = APIRouter()
 READY_TIMEOUT = 5.0  # Seconds for the database to answer; probes usually wait no longer.
 
 
-class Health(BaseModel):
-    status: str
-
-
 @router.get("/healthz", summary="Is the process alive?")
-async def healthz() -> Health:
-    return Health(status="ok")
+async def healthz() -> dict[str, str]:
+    return {"status": "ok"}
 
 
 @router.get("/readyz", summary="Can it take runs?", responses=document_errors(503))
-async def readyz(service: ServiceDep) -> Health:
+async def readyz(service: ServiceDep) -> dict[str, str]:
     try:
         async with asyncio.timeout(READY_TIMEOUT):
             await asyncio.to_thread(service.worker.store.count_by_status)
@@ -36,7 +31,7 @@ async def readyz(service: ServiceDep) -> Health:
         raise ApiError(503, "The database does not answer", retryable=True) from None
     if not service.worker.is_ready:
         raise ApiError(503, "The database has not accepted anything for a while", retryable=True)
-    return Health(status="ok")
+    return {"status": "ok"}
 
 
 @router.get(

@@ -3,18 +3,18 @@
 import asyncio
 import json
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
-from fastapi.sse import EventSourceResponse
+from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from suffice.events import format_time
 from suffice.gates.parse import parse_gate
-from suffice.jobs.event_stream import count_lasting_events
+from suffice.jobs.event_stream import EventStream, count_lasting_events
 from suffice.jobs.requests import parse_request
 from suffice.jobs.store import Priority, RunStatus, StoredEvent, StoredRun, is_run_id
 from suffice.replay.episodes import build_trace
@@ -23,10 +23,11 @@ from suffice.report.chart import render_chart
 from suffice.server import schema
 from suffice.server.dependencies import ClientDep, OwnedRunDep, Service, ServiceDep, find_owned_run
 from suffice.server.errors import ApiError, document_errors
-from suffice.server.streaming import stream_response
 
 router = APIRouter()
 
+KEEPALIVE_SECONDS = 15.0  # Seconds without an event after which a comment keeps the connection open.
+RETRY_MS = 1000  # Milliseconds after which a browser reconnects.
 _ERRORS = document_errors(401, 404, 422, 429, 500)
 
 
@@ -129,6 +130,30 @@ async def replay_gates(request: schema.ReplayRequest, service: ServiceDep, clien
     trace = build_trace(events, f"The run {request.run}")
     outcomes = await asyncio.to_thread(lambda: [_gate_outcome(what_if(trace, gate), request.chart) for gate in gates])
     return schema.ReplayResponse(run=request.run, rounds=len(trace.rounds), gates=outcomes)
+
+
+def stream_response(
+    event_stream: EventStream, run: str, after: int, headers: Mapping[str, str] | None = None
+) -> EventSourceResponse:
+    """Stream the events with a number greater than ``after`` until the run has ended.
+
+    Each has its number, so a client that reconnects continues after the last one.
+    """
+    return EventSourceResponse(
+        _format_events(event_stream, run, after),
+        headers={"cache-control": "no-cache, no-store", "x-accel-buffering": "no", **(headers or {})},
+    )
+
+
+async def _format_events(event_stream: EventStream, run: str, after: int) -> AsyncGenerator[bytes, None]:
+    yield format_sse_event(comment="suffice", retry=RETRY_MS)
+    async with aclosing(event_stream.follow(run, after, KEEPALIVE_SECONDS)) as events:
+        async for event in events:
+            if event is None:
+                yield KEEPALIVE_COMMENT
+            else:
+                yield format_sse_event(data_str=event.data, event=event.type, id=str(event.seq))
+    yield format_sse_event(data_str="{}", event="end")
 
 
 def _stream_rows(rows: Iterator[dict[str, Any]], headers: Mapping[str, str] | None = None) -> StreamingResponse:

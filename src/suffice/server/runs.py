@@ -18,7 +18,7 @@ from suffice.search.open import open_search
 from suffice.server import schema
 from suffice.server.dependencies import Client, ClientDep, Service, ServiceDep, find_owned_run
 from suffice.server.errors import ApiError, document_errors
-from suffice.server.streaming import stream_response
+from suffice.server.jobs import stream_response
 from suffice.types import Query, Report
 
 router = APIRouter()

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import cast
 
 from suffice.events import Event, Planned, PromptCompacted, Reflected
-from suffice.measure.spend import spend_readings
 from suffice.memory.base import BeliefLimits, MemoryContext, MemoryFactory
 from suffice.memory.evidence import Evidence, drop_repeated_titles
 from suffice.memory.extraction import extract_facts
@@ -366,19 +365,21 @@ class RunState(Prompter):
 
     def measure(self) -> dict[str, float | None]:
         """Return the readings that the run knows without a meter: open questions and what was spent."""
-        spent = spend_readings(
-            rounds=len(self.readings),
-            queries=self.budget.queries_used,
-            sources=len(self.evidence),
-            tokens=self.budget.tokens_used,
-            seconds=self.budget.seconds_used,
-            usd=self.budget.usd_used,
-        )
-        spent["gaps.named"] = self._count_named_gaps()
+        readings: dict[str, float | None] = {
+            "belief.open": self.open_questions.open_count,
+            "belief.difference": self._compare_belief(),
+            "spend.rounds": float(len(self.readings)),
+            "spend.queries": float(self.budget.queries_used),
+            "spend.sources": float(len(self.evidence)),
+            "spend.tokens": float(self.budget.tokens_used),
+            "spend.seconds": round(self.budget.seconds_used, 3),
+            "spend.usd": self.budget.usd_used,
+            "gaps.named": self._count_named_gaps(),
+        }
         if self.survey is not None:
             seen, low, high = self.survey.estimate()
-            spent |= {"relevance.seen": seen, "relevance.low": low, "relevance.high": high}
-        return {"belief.open": self.open_questions.open_count, "belief.difference": self._compare_belief(), **spent}
+            readings |= {"relevance.seen": seen, "relevance.low": low, "relevance.high": high}
+        return readings
 
     def _count_named_gaps(self) -> float | None:
         """Return how many new queries a strong model names for its gaps; unknown if it was not asked."""

@@ -136,10 +136,11 @@ class FindingStore:
             rows = database.execute(
                 "SELECT id, run, task, title, narrative, facts, score, folders FROM findings ORDER BY id"
             ).fetchall()
-        return [
-            StoredFinding(id, run, task, title, narrative, _parse_facts(facts), score, tuple(json.loads(folders)))
-            for id, run, task, title, narrative, facts, score, folders in rows
-        ]
+        found = []
+        for id, run, task, title, narrative, encoded, score, folders in rows:
+            facts = tuple(StoredFact(text, tuple(sources)) for text, sources in json.loads(encoded))
+            found.append(StoredFinding(id, run, task, title, narrative, facts, score, tuple(json.loads(folders))))
+        return found
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
@@ -229,10 +230,6 @@ def build_finding(report: Report) -> StoredFinding | None:
     if any(remove_injected_lines(text).removed for text in (finding.task, finding.narrative, *finding.texts)):
         return None
     return finding
-
-
-def _parse_facts(encoded: str) -> tuple[StoredFact, ...]:
-    return tuple(StoredFact(text, tuple(sources)) for text, sources in json.loads(encoded))
 
 
 def _strip_citations(text: str) -> str:

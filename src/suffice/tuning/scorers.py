@@ -8,7 +8,6 @@ f1        the token F1 of the short answer
 
 from collections.abc import Callable, Mapping
 
-from suffice.errors import InputError
 from suffice.measure.answers import token_f1
 from suffice.tuning.suite import TuningTask
 from suffice.types import Report
@@ -48,12 +47,6 @@ SCORERS: Mapping[str, Score] = {
     "recall": score_recall,
     "f1": score_f1,
 }
-
-
-def get_scorer(name: str) -> Score:
-    if name not in SCORERS:
-        raise InputError(f"There is no scorer {name!r}; choose one of: {', '.join(SCORERS)}")
-    return SCORERS[name]
 
 
 def _names(location: str, gold: str) -> bool:

@@ -48,13 +48,10 @@ def plan_queries(prompt: Plan) -> PlanResponse:
         wording = " ".join(facet.text for facet in parts)
         queries.append(PlannedQuery(f"{wording} {_KEYWORD_KINDS[question.kind]}".strip(), "the words of the question"))
     kind, count = classify_task(prompt.task), parse_item_count(prompt.task)
-    return PlanResponse(tuple(queries[: prompt.most + 1]), _classify_complexity(len(parts[:6])), kind, count)
-
-
-def _classify_complexity(parts: int) -> Literal["simple", "standard", "deep"]:
-    if parts <= 1:
-        return "simple"
-    return "standard" if parts <= 4 else "deep"
+    size: Literal["simple", "standard", "deep"] = (
+        "simple" if len(parts) <= 1 else "standard" if len(parts) <= 4 else "deep"
+    )
+    return PlanResponse(tuple(queries[: prompt.most + 1]), size, kind, count)
 
 
 def reflect(prompt: Reflect, reader: PassageReader | None = None) -> ReflectionResponse:
