@@ -72,14 +72,6 @@ class EmbeddingCache:
         joined = b"".join(known[key] for key in keys)
         return np.frombuffer(joined, np.float16).reshape(len(keys), dimension).astype(np.float32)
 
-    def close(self) -> None:
-        """Close the file. Embedding still works, without the cache on disk."""
-        with self._lock:
-            if self._cache is None:
-                self._cache_dir = None
-            else:
-                self._cache.close()
-
     def _open_cache(self) -> SqliteCache:
         """Open the file of this embedder, and clear it if it holds vectors of another model."""
         if self._cache is None:
