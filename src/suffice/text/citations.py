@@ -129,13 +129,10 @@ def drop_repeated_citations(text: str) -> str:
     """
 
     def drop_repeated(run: re.Match[str]) -> str:
-        cited: set[str] = set()
-        kept = ""
+        kept: dict[str, str] = {}
         for match in _CITATION_WITH_SPACE.finditer(run.group()):
-            if (handle := match.group().strip()) not in cited:
-                cited.add(handle)
-                kept += match.group()
-        return kept
+            kept.setdefault(match.group().strip(), match.group())
+        return "".join(kept.values())
 
     return _substitute(_SEVERAL, drop_repeated, text)
 

@@ -5,9 +5,8 @@ only quoted strings, identifiers and numbers count as entities.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from suffice.text.languages import ENGLISH, is_stop_word, stem_text
 from suffice.text.sentences import quotable_spans
@@ -48,16 +47,10 @@ _QUESTION_WORDS = frozenset(
 _LEADING_STOP_WORDS = STOP_WORDS | _QUESTION_WORDS
 
 
-@cache
-def _get_word_stemmer(language: str) -> Callable[[str], str]:
-    """Return a function that stems an ASCII word; its result is empty for a word that is left out."""
-
-    @lru_cache(maxsize=_STEM_CACHE_SIZE)
-    def stem_word(word: str) -> str:
-        found = stem_text(word, language)
-        return found[0] if found else ""
-
-    return stem_word
+@lru_cache(maxsize=_STEM_CACHE_SIZE)
+def _stem_word(word: str, language: str) -> list[str]:
+    """Return the stem of an ASCII word; none for a word that is left out."""
+    return stem_text(word, language)[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +66,7 @@ class Facet:
 def stem_words(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     """Return the words of a text as the index compares them: lower-cased, stemmed in the given language, folded to ASCII."""
     if text.isascii():  # Word by word: most words are in the cache.
-        return tuple(filter(None, map(_get_word_stemmer(language), _ASCII_WORD.findall(text.lower()))))
+        return tuple(stem for word in _ASCII_WORD.findall(text.lower()) for stem in _stem_word(word, language))
     return tuple(stem_text(segment_unspaced(text), language))
 
 

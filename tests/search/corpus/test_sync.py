@@ -187,7 +187,7 @@ def test_waiting_for_the_lock_is_reported_and_bounded(folder: Folder, monkeypatc
 
     folder.open()
     folder.write("new.md", "heron")
-    monkeypatch.setattr(sync, "_LOCK_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(sync, "_LOCK_TIMEOUT_SECONDS", 2)
     with FileLock(folder.index().with_suffix(".lock")), pytest.raises(SearchError, match="Another process"):
         folder.open()
     assert "waiting" in folder.messages[0]

@@ -28,7 +28,6 @@ def test_each_text_is_embedded_once_across_openings(tmp_path: Path) -> None:
     first = EmbeddingCache(embedder, tmp_path, print)
     cold = first.embed(["a", "bb", "a"])
     assert embedder.embedded == ["a", "bb"]
-    first.close()
     warm = EmbeddingCache(embedder, tmp_path, print).embed(["bb", "a", "ccc"])
     assert embedder.embedded == ["a", "bb", "ccc"]
     assert warm.dtype == np.float32
@@ -114,6 +113,5 @@ def test_interruption_keeps_finished_vectors(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         vectors.embed(texts, interrupt)
     done = len(embedder.embedded)
-    vectors.close()
     EmbeddingCache(embedder, tmp_path, print).embed(texts)
     assert len(embedder.embedded) == 300 > done

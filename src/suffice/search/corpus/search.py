@@ -172,10 +172,6 @@ class CorpusSearch(VectorSearch):
         scores = score_all(question, texts, vectors, self._make_embed(check_cancelled))
         return RankedScope(tuple(self._to_passages((0.0, entry) for entry in entries)), scores, vectors)
 
-    def close(self) -> None:
-        """Close the embedding cache. Searching still works without it."""
-        self._vectors.close()
-
     async def _find_passages(self, text: str, k: int) -> list[Passage]:
         with self._report_damage():
             return await run_in_thread(lambda check_cancelled: self._search(text, k, check_cancelled))

@@ -30,12 +30,12 @@ from suffice.search.files.walk import SkippedFile, list_files
 from suffice.storage.corruption import CorruptCache
 
 # Raise it whenever the same files would give other entries: a changed schema, analyzer, static table, reader or chunker.
-INDEX_VERSION = 18
+INDEX_VERSION = 19
 # Commit at whichever comes first; a crash loses the work since the last commit. A commit takes about 50 ms.
 _COMMIT_EVERY_PASSAGES = 50_000
 _COMMIT_EVERY_SECONDS = 20.0
 # The first indexing of a large folder by another process takes minutes.
-_LOCK_TIMEOUT_SECONDS = 300.0
+_LOCK_TIMEOUT_SECONDS = 300
 
 STDIN = "-"
 
@@ -186,27 +186,15 @@ def _open_and_update(folder: Path, request: IndexRequest, scan: FileScan) -> Cor
 
 @contextmanager
 def _hold_lock(path: Path, request: IndexRequest) -> Iterator[None]:
-    lock = FileLock(path)
-    deadline = time.monotonic() + _LOCK_TIMEOUT_SECONDS
-    is_waiting = False
-    while True:
-        try:
-            lock.acquire(timeout=0.5 if is_waiting else 0)
-            break
-        except Timeout as error:
-            request.check_cancelled()
-            if time.monotonic() > deadline:
-                raise SearchError(
-                    f"Another process has held {path} for {_LOCK_TIMEOUT_SECONDS:.0f} s; wait for it, or use another cache.",
-                    retryable=True,
-                ) from error
-            if not is_waiting:
-                request.notify(f"Another process is updating this index; waiting up to {_LOCK_TIMEOUT_SECONDS:.0f} s.")
-                is_waiting = True
-    try:
-        yield
-    finally:
-        lock.release()
+    for second in range(_LOCK_TIMEOUT_SECONDS):
+        with suppress(Timeout), FileLock(path).acquire(timeout=min(second, 1)):
+            yield
+            return
+        request.check_cancelled()
+        if second == 0:
+            request.notify(f"Another process is updating this index; waiting up to {_LOCK_TIMEOUT_SECONDS} s.")
+    message = f"Another process has held {path} for {_LOCK_TIMEOUT_SECONDS} s; wait for it, or use another cache."
+    raise SearchError(message, retryable=True)
 
 
 def _build_on_disk(folder: Path, request: IndexRequest, scan: FileScan) -> CorpusIndex:

@@ -11,7 +11,6 @@ import hashlib
 import re
 import threading
 from abc import ABC, abstractmethod
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -40,7 +39,7 @@ class EmbeddingCache:
         self._cache_dir = cache_dir
         self._notify = notify
         self._lock = threading.Lock()
-        self._recent: OrderedDict[bytes, bytes] = OrderedDict()
+        self._recent: dict[bytes, bytes] = {}
         self._cache: SqliteCache | None = None
 
     @property
@@ -55,7 +54,9 @@ class EmbeddingCache:
         keys = [_hash_text(text) for text in texts]
         with self._lock:
             cache, dimension = self._open_cache(), self.embedder.dimension
-            known = self._lookup(cache, list(dict.fromkeys(keys)), dimension * 2)
+            known = {key: self._recent[key] for key in keys if key in self._recent}
+            stored = cache.get(set(keys) - known.keys())
+            known |= {key: vector for key, vector in stored.items() if len(vector) == dimension * 2}
             missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
             for start in range(0, len(missing), _BATCH_SIZE):
                 batch = missing[start : start + _BATCH_SIZE]
@@ -65,17 +66,11 @@ class EmbeddingCache:
                 cache.put(fresh)
                 if on_progress is not None:
                     on_progress(start + len(batch))
-            self._add_recent(known)
+            self._recent |= known
+            while len(self._recent) > _MAX_RECENT:
+                del self._recent[next(iter(self._recent))]
         joined = b"".join(known[key] for key in keys)
         return np.frombuffer(joined, np.float16).reshape(len(keys), dimension).astype(np.float32)
-
-    def close(self) -> None:
-        """Close the file. Embedding still works, without the cache on disk."""
-        with self._lock:
-            if self._cache is None:
-                self._cache_dir = None
-            else:
-                self._cache.close()
 
     def _open_cache(self) -> SqliteCache:
         """Open the file of this embedder, and clear it if it holds vectors of another model."""
@@ -99,18 +94,6 @@ class EmbeddingCache:
                 self._notify(f"The model behind {self.embedder.name} has changed; its cached embeddings are discarded.")
                 cache.clear()
         cache.put({_hash_text(_PROBE_TEXT): probe.astype(np.float16).tobytes()})
-
-    def _lookup(self, cache: SqliteCache, keys: list[bytes], byte_count: int) -> dict[bytes, bytes]:
-        known = {key: self._recent[key] for key in keys if key in self._recent}
-        rest = cache.get(key for key in keys if key not in known)
-        return known | {key: vector for key, vector in rest.items() if len(vector) == byte_count}
-
-    def _add_recent(self, known: dict[bytes, bytes]) -> None:
-        for key, vector in known.items():
-            self._recent[key] = vector
-            self._recent.move_to_end(key)
-        while len(self._recent) > _MAX_RECENT:
-            self._recent.popitem(last=False)
 
 
 class VectorSearch(ABC):
