@@ -165,3 +165,8 @@ def test_a_value_that_is_no_gate_is_rejected():
 def test_an_unknown_gate_is_named():
     with pytest.raises(InputError, match="nonsense"):
         StopMonitor("nonsense")
+
+
+def test_asking_for_previews_says_that_they_were_withdrawn():
+    with pytest.raises(InputError, match="withdrawn"):
+        StopMonitor("worth", previews=True)

@@ -36,7 +36,10 @@ class StopMonitor:
         embed: Embed | None = None,
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        previews: None = None,
     ) -> None:
+        if previews is not None:
+            raise InputError("StopMonitor(previews=…) was withdrawn: the results of every round are read; leave it out")
         self.gate = resolve_gate(gate)
         self._meters = build_meters(self.gate.needs, question, embed)
         self._seed = seed
