@@ -4,8 +4,10 @@ The pattern for lines of AsciiDoc tells by its last group what a line is:
 
     title      a heading; ``level`` has as many marks
     code       begins verbatim lines, which end at the same mark; ``skipped`` lines that are no text
-    bullet     an item; ``term`` is what the text below it explains, a heading of its own
-    row        cells of a table
+    verbatim   begins verbatim lines up to a blank one; ``literal`` are indented lines
+    bullet     an item; ``term`` is what an item explains, with its ``text``
+    row        cells of a table; ``caption`` is its title
+    label      the name of a remark, such as NOTE
     dropped    markup only
 
 What a document includes, defines or tests (macros, conditions) is not followed.
@@ -14,8 +16,10 @@ What a document includes, defines or tests (macros, conditions) is not followed.
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import pairwise
 
-from suffice.search.files.prose import OBJECT_LEVEL, Heading, Prose, find_titles, format_row, to_code
+from suffice.search.files.prose import OBJECT_LEVEL, Heading, Prose, find_titles, format_row, format_term, to_code
+from suffice.text.blocks import MAX_ITEM_CHARS
 from suffice.text.chunks import split_lines
 
 _UNDERLINES = "=-~^+"  # The marks below titles of two lines, one for each level.
@@ -25,11 +29,15 @@ _LINE = re.compile(
           (?P<level>={1,6}|\#{1,6})[ ]+(?P<title>\S.*)
         | (?P<code>-{4,}|\.{4,}|\+{4,}|`{3,})[\w-]*\s*$
         | (?P<skipped>/{4,})\s*$
+        | \[(?P<verbatim>verse|synopsis|source|listing|literal)\b[^\]]*\]\s*$
+        | \[(?P<label>NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*$
         | (?P<dropped>:!?[\w-]+!?:(?:[ ]|$)|\[[^\[\]]*\]$|\[\[.*\]\]$|//(?!/)|(?:ifn?def|ifeval|endif|include|image|toc)::
           |[+=*_|'<-]+\s*$)
         | [ ]*(?P<bullet>\*{1,5}|-|\.{1,5}|\d+[.)])[ ]+(?=\S)
         | \|(?P<row>.*)
-        | [ ]*(?P<term>\S.*?)(?::{2,4}|;;)$
+        | \.(?P<caption>[^\s.].*)
+        | [ ]*(?P<term>\S.*?)(?::{2,4}|;;)(?:[ ]+(?P<text>\S.*))?$
+        | (?P<literal>[ ])
         """,
     re.VERBOSE,
 )
@@ -62,60 +70,127 @@ _HEADINGS = {
 }
 
 
-def _read_asciidoc(text: str) -> Prose:
-    source = [line.expandtabs(8) for line in split_lines(text)]
-    prose = Prose([""] * len(source))
-    underlined = {title.first - 1: title.text for title in find_titles(source) if _is_underlined(title, source)}
-    index = 0
-    while index < len(source):
-        line, stop = source[index], index + 1
+class _AsciiDocReader:
+    """Reads one document. Lines are indices from 0 here."""
+
+    def __init__(self, text: str) -> None:
+        self.source = [line.expandtabs(8) for line in split_lines(text)]
+        self.prose = Prose([""] * len(self.source))
+        self.out = self.prose.lines
+        self.terms: dict[int, str] = {}
+        self.in_item = False
+
+    def read(self) -> Prose:
+        underlined = {title.first - 1: title.text for title in find_titles(self.source) if self._is_underlined(title)}
+        index = 0
+        while index < len(self.source):
+            if words := underlined.get(index):
+                level = _UNDERLINES.index(self.source[index + 1][0]) + 1
+                index = self._add_heading(index, index + 2, level, words)
+            else:
+                index = self._read_next(index)
+        self._finish_terms()
+        self.prose.headings.sort(key=lambda heading: heading.first)
+        return self.prose
+
+    def _is_underlined(self, title: Heading) -> bool:
+        """Whether it is a title of two lines, and not a line above a block."""
+        under = self.source[title.first].rstrip()
+        return under[:1] in _UNDERLINES and title.text[0] != "[" and abs(len(title.text) - len(under)) <= 2
+
+    def _read_next(self, index: int) -> int:
+        """Read the line or the block at ``index``; return the line after it."""
+        line = self.source[index]
         found = _LINE.match(line)
         kind = found.lastgroup if found is not None else None
-        if words := underlined.get(index):
-            _add_heading(prose, index, 2, _UNDERLINES.index(source[stop][0]) + 1, words)
-            stop += 1
-        elif found is None or kind is None:
-            prose.lines[index] = _convert_inline(line.strip())
+        if found is None or kind is None:
+            self._write(index, line)
         elif kind in ("code", "skipped"):
-            stop = _read_block(prose, source, index, found[kind], kind)
-        elif kind in ("title", "term"):
-            _add_heading(prose, index, 1, len(found["level"]) if kind == "title" else OBJECT_LEVEL, found[kind])
+            return self._read_block(index, found[kind], kind)
+        elif kind in ("verbatim", "literal"):
+            return self._read_verbatim(index, kind)
+        elif kind == "title":
+            return self._add_heading(index, index + 1, len(found["level"]), found["title"])
         elif kind == "bullet":
-            marks = found["bullet"]
+            marks, rest = found["bullet"], line[found.end() :]
             label = f"{marks[:-1]}. " if marks[:1].isdigit() else "1. " if marks[0] == "." else "- "
             depth = len(marks) - 1 if len(set(marks)) == 1 < len(marks) else (len(line) - len(line.lstrip())) // 2
-            prose.lines[index] = "  " * depth + label + _convert_inline(line[found.end() :])
-            prose.block_starts.add(index + 1)
+            self.out[index] = "  " * depth + label + _convert_inline(rest)
+            self.prose.block_starts.add(index + 1)
+            self.in_item = True
+        elif kind in ("term", "text"):
+            self.terms[index] = " ".join(_convert_inline(found["term"]).split())
+            self.out[index] = _convert_inline(found["text"] or "").strip()
+            self.in_item = True
+        elif kind == "caption":
+            self.out[index] = f"**{_convert_inline(found['caption'])}**"
         elif kind == "row":
-            prose.lines[index] = format_row(_convert_inline(cell.strip()) for cell in found["row"].split("|"))
-        index = stop
-    return prose
+            self.out[index] = format_row(_convert_inline(cell.strip()) for cell in found["row"].split("|"))
+        elif kind == "label":
+            self.out[index] = f"{found['label'].capitalize()}:"
+        return index + 1
 
+    def _write(self, index: int, text: str) -> None:
+        if not text.strip():
+            return
+        if text[0] != " " and index and not self.source[index - 1].strip():
+            self.in_item = False
+        margin = "  " if text[0] == " " and self.in_item else ""
+        self.out[index] = margin + _convert_inline(text.strip())
 
-def _is_underlined(title: Heading, source: list[str]) -> bool:
-    """Whether it is a title of two lines, and not a line above a block."""
-    under = source[title.first].rstrip()
-    return under[:1] in _UNDERLINES and title.text[0] != "[" and abs(len(title.text) - len(under)) <= 2
+    def _add_heading(self, index: int, stop: int, level: int, text: str) -> int:
+        self.in_item = False
+        if words := _convert_inline(text).strip("= "):
+            self.out[index] = f"{'#' * level} {words}"
+            self.prose.headings.append(Heading(index + 1, stop, level, words.replace("`", "").replace("*", "")))
+        return stop
 
+    def _finish_terms(self) -> None:
+        """Write the terms before their explanations; those that follow each other share one.
 
-def _add_heading(prose: Prose, index: int, count: int, level: int, text: str) -> None:
-    """Add a heading of ``count`` lines."""
-    if words := _convert_inline(text).strip("= "):
-        prose.lines[index] = f"{'#' * min(level, 6)} {words}"
-        title = words.replace("`", "").replace("*", "")
-        prose.headings.append(Heading(index + 1, index + count, level, title))
+        A long explanation is a section, so that each of its chunks is titled by the term.
+        """
+        bounds = sorted({*self.terms, *(heading.first - 1 for heading in self.prose.headings), len(self.out)})
+        names: list[str] = []
+        for index, stop in pairwise(bounds):
+            if index not in self.terms:
+                names = []
+                continue
+            names.append(self.terms[index])
+            size = sum(len(line.strip()) for line in self.out[index:stop])
+            if size or stop not in self.terms:
+                words = ", ".join(map(format_term, names))
+                is_long = size > MAX_ITEM_CHARS and not self.out[index]
+                self.out[index] = f"###### {words}" if is_long else f"- {words}: {self.out[index]}".rstrip()
+                if is_long:
+                    title = ", ".join(names).replace("`", "")
+                    self.prose.headings.append(Heading(index + 1, index + 1, OBJECT_LEVEL, title, stop))
+                self.prose.block_starts.add(index + 1)
+                names = []
 
+    def _read_block(self, index: int, mark: str, kind: str) -> int:
+        """Read a block up to the mark that ends it, or to the end of the document; return the line after it."""
+        stop = index + 1
+        while stop < len(self.source) and not self.source[stop].startswith(mark):
+            stop += 1
+        if kind == "code":
+            language = _LANGUAGE.search(f"{self.source[index - 1] if index else ''} {self.source[index]}")
+            self.source[stop : stop + 1] = [""] * (stop < len(self.source))
+            self.prose.write_code(self.source, index + 1, stop, language[1] if language else "")
+        return stop + 1
 
-def _read_block(prose: Prose, source: list[str], index: int, mark: str, kind: str) -> int:
-    """Read a block up to the mark that ends it, or to the end of the document; return the line after it."""
-    stop = index + 1
-    while stop < len(source) and not source[stop].startswith(mark):
-        stop += 1
-    if kind == "code":
-        language = _LANGUAGE.search(f"{source[index - 1] if index else ''} {source[index]}")
-        source[stop : stop + 1] = [""] * (stop < len(source))
-        prose.write_code(source, index + 1, stop, language[1] if language else "")
-    return stop + 1
+    def _read_verbatim(self, index: int, kind: str) -> int:
+        """Read a paragraph that is code because of its attribute or its indent."""
+        if kind == "literal" and ((index and self.source[index - 1].strip()) or self.in_item):
+            self._write(index, self.source[index])
+            return index + 1
+        first = stop = index + (kind == "verbatim")
+        if (below := _LINE.match("".join(self.source[first : first + 1]))) and below.lastgroup in ("code", "skipped"):
+            return first
+        while stop < len(self.source) and self.source[stop].strip():
+            stop += 1
+        self.prose.write_code(self.source, first, stop)
+        return max(stop, index + 1)
 
 
 def _convert_inline(text: str) -> str:
@@ -145,7 +220,7 @@ def _read_headings(heading: re.Pattern[str], text: str) -> Prose:
 
 
 READERS: Mapping[str, Callable[[str], Prose]] = {
-    "asciidoc": _read_asciidoc,
+    "asciidoc": lambda text: _AsciiDocReader(text).read(),
     **{name: partial(_read_headings, re.compile(heading)) for name, heading in _HEADINGS.items()},
 }
 

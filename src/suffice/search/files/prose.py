@@ -23,6 +23,7 @@ from suffice.search.files.chunk import (
 from suffice.text.chunks import Chunk, Structure, chunk_lines
 from suffice.text.markdown import split_row
 
+_WORDS = re.compile(r"[\w ,.'’()-]*\w\)?")
 _NO_LINE_TEXT = re.compile("[\r\n\ud800-\udfff]")
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
 OBJECT_LEVEL = 100  # The level of a described function, class or option; it is below every heading.
@@ -206,6 +207,17 @@ class Prose:
 def to_code(words: str) -> str:
     """Return words as inline code."""
     return f"`` {words} ``" if "`" in words else f"`{words}`"
+
+
+def format_term(words: str) -> str:
+    """Return what a list of definitions explains: as code if it is an option or a form of a command.
+
+    >>> format_term("-d N, --depth=N"), format_term("working tree")
+    ('`-d N`, `--depth=N`', 'working tree')
+    """
+    if "`" in words or (_WORDS.fullmatch(words) is not None and not words.startswith("-")):
+        return words
+    return ", ".join(map(to_code, words.split(", ")))
 
 
 def to_lead_in(label: str, rest: str = "") -> str:
