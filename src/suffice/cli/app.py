@@ -138,7 +138,7 @@ def _run_app(arguments: list[str]) -> int:
 
 
 def _format_usage_error(error: Any) -> str:
-    message = error.format_message().rstrip(".") or "Wrong usage"
+    message = error.format_message().replace("Value error, ", "").rstrip(".") or "Wrong usage"
     context: Any = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "suffice"
     if "unexpected extra argument" in message and command.split()[-1] in ("ask", "search"):

@@ -186,15 +186,21 @@ def _open_and_update(folder: Path, request: IndexRequest, scan: FileScan) -> Cor
 
 @contextmanager
 def _hold_lock(path: Path, request: IndexRequest) -> Iterator[None]:
+    lock = FileLock(path)
     for second in range(_LOCK_TIMEOUT_SECONDS):
-        with suppress(Timeout), FileLock(path).acquire(timeout=min(second, 1)):
-            yield
-            return
+        with suppress(Timeout):
+            lock.acquire(timeout=min(second, 1))
+            break
         request.check_cancelled()
         if second == 0:
             request.notify(f"Another process is updating this index; waiting up to {_LOCK_TIMEOUT_SECONDS} s.")
-    message = f"Another process has held {path} for {_LOCK_TIMEOUT_SECONDS} s; wait for it, or use another cache."
-    raise SearchError(message, retryable=True)
+    else:
+        message = f"Another process has held {path} for {_LOCK_TIMEOUT_SECONDS} s; wait for it, or use another cache."
+        raise SearchError(message, retryable=True)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _build_on_disk(folder: Path, request: IndexRequest, scan: FileScan) -> CorpusIndex:

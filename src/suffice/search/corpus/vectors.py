@@ -66,7 +66,9 @@ class EmbeddingCache:
                 cache.put(fresh)
                 if on_progress is not None:
                     on_progress(start + len(batch))
-            self._recent |= known
+            for key, vector in known.items():  # Used again: the last to go.
+                self._recent.pop(key, None)
+                self._recent[key] = vector
             while len(self._recent) > _MAX_RECENT:
                 del self._recent[next(iter(self._recent))]
         joined = b"".join(known[key] for key in keys)
