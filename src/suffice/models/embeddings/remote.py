@@ -45,10 +45,10 @@ class RemoteEmbedder:
         self._model = model
         self._url = f"{base_url.rstrip('/')}/embeddings"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._local = local
         self._notify = notify
         self._lock = threading.Lock()
-        # A proxy from the environment is not used for a server on this machine.
-        self._client = httpx2.Client(timeout=_TIMEOUT, trust_env=not local)
+        self._client: httpx2.Client | None = None
         self._dimension: int | None = None
 
     @property
@@ -81,7 +81,7 @@ class RemoteEmbedder:
 
     def _send(self, body: dict[str, Any]) -> bytes:
         try:
-            with self._client.stream("POST", self._url, json=body, headers=self._headers) as response:
+            with self._get_client().stream("POST", self._url, json=body, headers=self._headers) as response:
                 content = _read_limited(response)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise CallError(
@@ -120,6 +120,13 @@ class RemoteEmbedder:
                 "has changed; start again to embed everything with the new model"
             )
         return vectors
+
+    def _get_client(self) -> httpx2.Client:
+        with self._lock:
+            if self._client is None:
+                # A proxy from the environment is not used for a server on this machine.
+                self._client = httpx2.Client(timeout=_TIMEOUT, trust_env=not self._local)
+            return self._client
 
 
 def _read_limited(response: httpx2.Response) -> bytes:
