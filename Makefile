@@ -29,7 +29,7 @@ $(READY): pyproject.toml
 setup-locked: ## The same, with the exact versions of the lock file, checked by hash.
 	$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement $(LOCK)
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $(READY)
 
