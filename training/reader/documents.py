@@ -21,7 +21,8 @@ EXCLUDED = frozenset(
 )
 TEST_PACKAGES = frozenset(
     """gunicorn luigi paramiko beets roundup supervisor falcon
-    weechat restic sudo wesnoth pino gnucash haproxy keepalived""".split()
+    weechat restic sudo wesnoth pino gnucash haproxy keepalived
+    anarchism enigma hledger kea""".split()
 )
 DEV_PACKAGES = frozenset("apscheduler jupyterhub werkzeug".split())
 DOCS = re.compile(r"(?:^|/)(?:docs?|documentation|manual|guide|doc-src|user_guide|content)/", re.I)
