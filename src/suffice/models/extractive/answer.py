@@ -30,7 +30,7 @@ _LIST_CHARS = 1500  # A list is shown whole up to here.
 _MAX_CLOSEST = 3
 _MAX_BEHIND = 4.0  # A passage further behind the best one is not shown: it is fifty times less likely the right one.
 _MAX_SHORT_CHARS = 80
-_MIN_SPAN = 0.5  # From this probability on, the reader's span decides which stretch is shown.
+_LIKELY_SPAN = 0.5  # From this probability of the reader's span on, no other section of its passage is shown.
 _SHORT_KINDS = frozenset({"fact", "setting"})
 
 
@@ -82,24 +82,23 @@ def quote_answer(
 def _quote(
     question: Question, candidate: RankedPassage, embed: Embed | None, room: int, chain: Chain | None = None
 ) -> Quotation:
-    """Return the stretch of a passage around its best sentence.
+    """Return the stretch of a passage around the sentence with the reader's span, else around the nearest one.
 
-    If the reader and the nearest sentence by words and meaning agree, that sentence is marked and less is shown around it.
-    Words that the reader is sure of are marked instead.
+    That sentence is marked if it is also the nearest by words and meaning; words that the reader is sure of are marked instead.
     """
     answer = (chain.find_answer(candidate) if chain is not None else None) or candidate.answer
     nearest = _find_best_unit(question, candidate, embed)
-    start = answer.start if answer is not None and answer.probability >= _MIN_SPAN else -1
+    start = answer.start if answer is not None and answer.end > answer.start else -1
     unit = next((one for one in candidate.units if one.span[0] <= start < one.span[1]), None)
     core = unit.span if unit is not None else nearest
-    if unit is None or answer is None or answer.end > core[1]:
+    if unit is None or answer is None or answer.end > core[1] or answer.probability < _LIKELY_SPAN:
         answer = None
     is_agreed = unit is not None and answer is not None and core == nearest and unit.block.format in ("prose", "list")
     highlight = (answer.start, answer.end) if answer is not None else core
     quotation = quote_around(
         candidate.passage,
         core,
-        room // 2 if is_agreed and chain is None else room,
+        room,
         list_room=_LIST_CHARS if question.kind == "list" else 0,
         highlight=(highlight,),
         is_sure=answer is not None,

@@ -2,7 +2,7 @@
 
 A stretch is a window of whole sentences, list items, table rows and code blocks around a core, within one section, or the whole
 passage with its headings if it is short and the core may be wrong. It begins at the top of the section if the core is not far
-below.
+below, else a little before the core.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from suffice.text.sentences import Offsets
 from suffice.text.tokens import normalize_phrase
 from suffice.types import Passage
 
+_BEFORE = 0.25  # The share of the room for what stands before the core, where not all of it fits.
 _Piece = tuple[Offsets, TextBlock]
 
 
@@ -69,10 +70,11 @@ def _introduce(block: TextBlock, start: int) -> list[_Piece]:
 
 
 def _choose_window(pieces: Sequence[_Piece], center: int, room: int) -> list[_Piece]:
-    """Return the pieces around one that fit: all before it if they do, else what introduces it; then what follows."""
+    """Return the pieces around one that fit: all before it if they do, else a few with their lead-in; then what follows."""
     first = last = center
-    if pieces[center][0][1] - pieces[0][0][0] <= room:
-        first = 0
+    before = room if pieces[center][0][1] - pieces[0][0][0] <= room else room * _BEFORE
+    while first > 0 and pieces[center][0][0] - pieces[first - 1][0][0] <= before:
+        first -= 1
     lead = _introduce(pieces[first][1], pieces[first][0][0]) if first else []
     left = room - sum(end - start for (start, end), _ in lead)
     while last + 1 < len(pieces) and pieces[last + 1][0][1] - pieces[first][0][0] <= left:
