@@ -15,7 +15,6 @@ from suffice.text.sentences import Offsets
 from suffice.text.tokens import normalize_phrase
 from suffice.types import Passage
 
-_BEFORE = 0.25  # The share of the room for what stands before the core, where not all of it fits.
 _Piece = tuple[Offsets, TextBlock]
 
 
@@ -72,7 +71,7 @@ def _introduce(block: TextBlock, start: int) -> list[_Piece]:
 def _choose_window(pieces: Sequence[_Piece], center: int, room: int) -> list[_Piece]:
     """Return the pieces around one that fit: all before it if they do, else a few with their lead-in; then what follows."""
     first = last = center
-    before = room if pieces[center][0][1] - pieces[0][0][0] <= room else room * _BEFORE
+    before = room if pieces[center][0][1] - pieces[0][0][0] <= room else room // 4
     while first > 0 and pieces[center][0][0] - pieces[first - 1][0][0] <= before:
         first -= 1
     lead = _introduce(pieces[first][1], pieces[first][0][0]) if first else []
