@@ -190,6 +190,20 @@ def test_a_sentence_or_item_is_marked_where_words_and_reader_agree() -> None:
     )
 
 
+def test_an_excerpt_begins_a_little_above_what_the_reader_found_and_goes_on_below_it() -> None:
+    above, below = (
+        [f"{word} {number} tells of a meadow with flowers." for number in range(20)] for word in ("Row", "Line")
+    )
+    dance = passage(" ".join([*above, "Karl von Frisch decoded the waggle dance.", *below]), "Bees")
+    for probability in (0.4, 0.8):
+        reader = FixedReader("Karl von Frisch", probability)
+        [quotation] = ask("Who decoded the waggle dance?", dance, reader=reader).quotations
+        before, after = quotation.text.split("Karl von Frisch decoded the waggle dance.")
+        assert above[-1] in before
+        assert len(before) < len(after)
+        assert len(quotation.text) <= 600
+
+
 def test_a_question_of_which_a_part_is_answered_is_not_refused() -> None:
     question = "When did Karl von Frisch decode the dance, and who designed the Eiffel Tower?"
     for reader in (None, FixedReader("1927", 0.9)):

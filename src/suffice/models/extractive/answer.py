@@ -95,13 +95,9 @@ def _quote(
         answer = None
     is_agreed = unit is not None and answer is not None and core == nearest and unit.block.format in ("prose", "list")
     highlight = (answer.start, answer.end) if answer is not None else core
+    list_room = _LIST_CHARS if question.kind == "list" else 0
     quotation = quote_around(
-        candidate.passage,
-        core,
-        room,
-        list_room=_LIST_CHARS if question.kind == "list" else 0,
-        highlight=(highlight,),
-        is_sure=answer is not None,
+        candidate.passage, core, room, list_room=list_room, highlight=(highlight,), is_sure=answer is not None
     )
     if answer is not None and _is_sure(answer):
         return replace(quotation, marked=(highlight,))

@@ -71,8 +71,9 @@ def _introduce(block: TextBlock, start: int) -> list[_Piece]:
 def _choose_window(pieces: Sequence[_Piece], center: int, room: int) -> list[_Piece]:
     """Return the pieces around one that fit: all before it if they do, else a few with their lead-in; then what follows."""
     first = last = center
-    before = room if pieces[center][0][1] - pieces[0][0][0] <= room else room // 4
-    while first > 0 and pieces[center][0][0] - pieces[first - 1][0][0] <= before:
+    start, end = pieces[center][0]
+    before = min(room - (end - start), room if end - pieces[0][0][0] <= room else room // 4)
+    while first > 0 and start - pieces[first - 1][0][0] <= before:
         first -= 1
     lead = _introduce(pieces[first][1], pieces[first][0][0]) if first else []
     left = room - sum(end - start for (start, end), _ in lead)
