@@ -1,5 +1,6 @@
 """MiniLM: meaningful unit vectors that do not depend on the batch."""
 
+import platform
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -40,6 +41,30 @@ def test_threads_share_a_model() -> None:
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda _: fresh.embed(TEXTS[:2]), range(4)))
     assert all(np.array_equal(results[0], result) for result in results)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or platform.libc_ver()[0] != "glibc", reason="only glibc has heaps for threads"
+)
+def test_all_threads_share_one_heap(tmp_path: Path) -> None:
+    """With a heap for each thread, a service keeps the memory of a model's run once for every thread that ran it."""
+    code = """if True:
+        import ctypes, sys
+        from concurrent.futures import ThreadPoolExecutor
+        from suffice.models.embeddings import MiniLM
+        libc = ctypes.CDLL(None)
+        model = MiniLM()
+        model.embed(["loaded"])
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda number: model.embed([f"text {number} " * 90] * 3), range(8)))
+        libc.fopen.restype = ctypes.c_void_p
+        file = libc.fopen(sys.argv[1].encode(), b"w")
+        libc.malloc_info(0, ctypes.c_void_p(file))
+        libc.fclose(ctypes.c_void_p(file))
+    """
+    written = tmp_path / "heaps.xml"
+    subprocess.run([sys.executable, "-c", code, str(written)], check=True, timeout=120)
+    assert written.read_text().count("<heap nr=") == 1
 
 
 def test_no_texts_give_no_rows(model: MiniLM) -> None:

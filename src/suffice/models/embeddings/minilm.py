@@ -4,8 +4,10 @@
 languages are poor. This module stores nothing on disk.
 """
 
+import ctypes
 import hashlib
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -26,6 +28,7 @@ _SHA256 = "94d8441c79bd807d746990aab562230d634e6c03a8caf81c741d2becdffcf525"
 FOLDER = Path(__file__).parents[1] / "minilm"
 # The length the model was trained with. It accepts 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
+_M_ARENA_MAX = -8  # glibc's number for the most heaps of a process.
 
 
 def load_once(load: Callable[P, T]) -> Callable[P, T]:
@@ -111,6 +114,7 @@ def open_session(path: Path, sha256: str) -> Any:
     """Load a model to run on this machine's processor, after checking its hash."""
     import onnxruntime
 
+    _share_one_heap()
     verify_model_file(path, sha256)
     options = onnxruntime.SessionOptions()
     # In a container these are fewer cores than the machine has.
@@ -126,3 +130,12 @@ def open_session(path: Path, sha256: str) -> Any:
     # From its path a model takes half of the memory while it loads.
     model = str(path) if pieces == [path] else b"".join(piece.read_bytes() for piece in pieces)
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def _share_one_heap() -> None:
+    """Let all threads share one heap: with a heap each, every thread that ran a model keeps the memory of its run."""
+    if sys.platform != "linux":
+        return
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)  # Of glibc; other C libraries have no heaps for threads.
+    if set_option is not None:
+        set_option(_M_ARENA_MAX, 1)
