@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 from suffice.models.extractive.ranking import QuestionWords, RankedPassage, find_stems, load_weights
 from suffice.models.extractive.steps import StepsTaken, read_steps
 from suffice.models.reading import AnswerSpan, PassageReader
-from suffice.text.entities import content_stems, extract_names
-from suffice.text.question import Question, asks_in_steps
+from suffice.text.descriptions import find_descriptions
+from suffice.text.entities import extract_names
+from suffice.text.languages import ENGLISH
+from suffice.text.question import Question
 
 CHAIN_FEATURES = ("words", "cosine", "titled", "rest", "step", "read", "direct")
 _MAX_ANCHORS = 12
 _MAX_COVERAGE = 0.9  # A passage that has this share of the question's words in one sentence answers it alone.
 _MIN_PROSE = 0.9  # Share of the units.
-_MIN_WORDS = 5  # A shorter question that describes nothing has no room for two steps.
 _MIN_READ = 0.05  # Added to the highest probability, so that low ones stay low where nothing was found.
 
 
@@ -52,15 +53,15 @@ def follow_chain(question: Question, ranked: Sequence[RankedPassage], reader: Pa
 
 
 def needs_steps(question: Question, ranked: Sequence[RankedPassage]) -> bool:
-    """Whether the answer must be put together from several passages: no sentence has the question's words, and all is prose.
+    """Whether the answer must be put together from several passages.
 
+    So it is if the question describes a thing instead of naming it, no sentence has the question's words, and all is prose.
     Manuals and source code, with their lists, tables and examples, answer in one place even if they use other words. So does a
     conversation: the titles of its messages are their speakers, who lead nowhere. Of joined questions each has its own.
     """
     units = [unit for candidate in ranked for unit in candidate.units]
-    is_long = question.kind == "fact" and len(content_stems(question.text, question.language)) >= _MIN_WORDS
-    is_single = not question.parts and ranked[0].passage.kind != "chat"
-    if not is_single or not (is_long or asks_in_steps(question.text)) or not units:
+    is_single = question.kind == "fact" and not question.parts and ranked[0].passage.kind != "chat"
+    if not is_single or question.language != ENGLISH or not find_descriptions(question.text) or not units:
         return False
     prose = sum(unit.block.format == "prose" for unit in units)
     return max(unit.coverage for unit in units) < _MAX_COVERAGE and prose >= _MIN_PROSE * len(units)

@@ -15,7 +15,7 @@ from suffice.models.extractive.ranking import QuestionWords, Source, find_stems,
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.descriptions import Description, find_descriptions
 from suffice.text.entities import content_stems, extract_names
-from suffice.text.question import Question, asks_in_steps, read_question
+from suffice.text.question import Question, read_question
 
 MAX_STEPS = 3
 _BEAM = 4  # Steps that are followed further.
@@ -163,7 +163,7 @@ class StepsTaken:
 
 def read_steps(question: Question, notes: Sequence[Source], reader: PassageReader | None) -> StepsTaken:
     """Return what the steps of a question lead to; nothing without a reader."""
-    if reader is None or not asks_in_steps(question.text):
+    if reader is None:
         return StepsTaken()
     following = StepReader(question.text, notes, reader)
     steps = following.follow()
