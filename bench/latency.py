@@ -1,8 +1,8 @@
 """Measure the seconds of a new question over an index that is ready: ``python -m bench.latency [--old FOLDER] [--indexed]``.
 
-``--old`` is a checkout of an earlier commit (``git worktree add FOLDER COMMIT``); its questions are asked in turn with those of
-this one, so that both see the same load of the machine. ``--indexed`` also asks this one after ``suffice index``, which takes
-minutes. ``--docs`` is the source of the standard library unless given. Every
+``--old`` is a checkout of an earlier commit (``git worktree add FOLDER COMMIT``); it runs in its ``.venv`` if there is one;
+its questions are asked in turn with those of this one, so that both see the same load of the machine. ``--indexed`` also asks
+this one after ``suffice index``, which takes minutes. ``--docs`` is the source of the standard library unless given. Every
 question is new to its cache. Writes a table.
 """
 
@@ -58,6 +58,7 @@ class Asker:
     """A process with one version of suffice, which answers one question at a time."""
 
     def __init__(self, source: Path, docs: str, cache: str, *, indexed: bool = False) -> None:
+        python = str(own) if (own := source / ".venv/bin/python").exists() else sys.executable
         environment = os.environ | {
             "PYTHONPATH": str(source / "src"),
             "SUFFICE_CACHE_DIR": cache,
@@ -66,9 +67,9 @@ class Asker:
         }
         if indexed:
             excluded = [option for glob in EXCLUDE for option in ("--exclude", glob)]
-            subprocess.run([sys.executable, "-m", "suffice", "index", docs, *excluded], env=environment, check=True)
+            subprocess.run([python, "-m", "suffice", "index", docs, *excluded], env=environment, check=True)
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, docs, *EXCLUDE],
+            [python, "-c", _CHILD, docs, *EXCLUDE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -33,7 +33,7 @@ def main():
             bad.append(f"no documents for {c['name']}")
     rows = {
         n: [json.loads(x) for x in (HERE / f"{n}.jsonl").read_text().splitlines()]
-        for n in ("documentation", "documentation2", "documentation3", "documentation4", "documentation5", "breadth", "broad_topics")
+        for n in sorted(path.stem for path in HERE.glob("*.jsonl") if path.stem != "behaviour")
     }
     for r in [r for n, rs in rows.items() if n.startswith("documentation") for r in rs]:
         files = text[r["corpus"]]
