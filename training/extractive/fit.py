@@ -11,10 +11,10 @@
 taken. A passage is right if it is of the section that answers, or a gold passage that has the answer.
 
 ``passage`` and ``chain`` maximise the probability of the right passages, by a softmax over those of a question.
-``answered`` tells questions about documentation with an answer from those without one, and from questions over the
-documentation of something else; ``shown`` tells whether one of the first passages of the ranking is right. Both see the whole
-evidence and, as a small folder, one passage alone. Figures are of packages kept aside, one after the other; thresholds are
-chosen by hand from what is printed. None of the questions is in a set that is measured on.
+``sufficiency`` tells whether one of the first passages of the ranking is right: for questions about documentation with and
+without an answer, and over the documentation of something else. It sees the whole evidence and, as a small folder, one passage
+alone. Figures are of packages kept aside, one after the other; thresholds are chosen by hand from what is printed. None of the
+questions is in a set that is measured on.
 """
 
 import argparse
@@ -47,8 +47,7 @@ from suffice.options import RunOptions
 from suffice.text.question import read_question
 from suffice.types import Passage, Query
 
-READER_FEATURES = {"reader", "first", "direct", "step", "read"}
-READ_ALONE = READER_FEATURES | {"cosine"}  # Where nothing is read there may be no vectors either.
+READER_FEATURES = {"reader", "direct", "step", "read"}
 HITS = 20
 EVIDENCE_SIZES = (8, 20)  # Passages that a search gathers, about.
 SHOWN = 3
@@ -229,37 +228,32 @@ def list_evidence(found: Found) -> Iterator[Found]:
 
 
 def fit_sufficiency(founds: Sequence[Found], reader: ReaderModel | None) -> dict[str, dict[str, float]]:
-    """Fit ``answered`` and ``shown``; print what thresholds would do on the parts kept aside, and return the weights."""
-    columns = [number for number, key in enumerate(SUFFICIENCY_FEATURES) if reader is not None or key not in READ_ALONE]
+    """Fit whether one of the first passages is right: by the reader alone, or by words. Print what thresholds would do."""
+    columns = [n for n, key in enumerate(SUFFICIENCY_FEATURES) if (key in READER_FEATURES) == (reader is not None)]
     rows, labels = [], []
     cases = [case for found in founds if found.passages for case in list_evidence(found)]
     for case in cases:
         question = read_question(case.question)
         ranked = rank_passages(question, case.passages, embed, reader)
         rows.append([compute_features(question, ranked)[column] for column in columns])
-        labels.append((case.origin == "docs", any(case.right[one.place] for one in ranked[:SHOWN])))
-    table, parts = np.array(rows), np.array([case.part for case in cases])
-    is_whole = np.array([len(case.passages) > 1 and case.origin != "foreign" for case in cases])
-    stored = {}
-    for name, label in zip(("answered", "shown"), np.array(labels, float).T, strict=True):
-        p = np.zeros(len(label))
-        for part in set(parts):
-            weights = fit_logistic(table[parts != part], label[parts != part])
-            p[parts == part] = 1 / (1 + np.exp(-(weights[0] + table[parts == part] @ weights[1:])))
-        title = name if reader is not None else f"{name}_unread"
-        for what, chosen in (
-            ("whole", is_whole),
-            ("one passage", np.array([len(case.passages) == 1 for case in cases])),
-        ):
-            for threshold in (0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8):
-                low = p[chosen] < threshold
-                right, wrong = low[label[chosen] == 1].mean(), low[label[chosen] == 0].mean()
-                above = label[chosen][~low].mean()
-                counts = f"below it {right:.2f} of the right, {wrong:.2f} of the wrong; above it {above:.2f} right"
-                print(f"{title}, {what}, {threshold}: {counts}")
-        keys = ("bias", *(SUFFICIENCY_FEATURES[column] for column in columns))
-        stored[title] = name_weights(keys, fit_logistic(table, label))
-    return stored
+        labels.append(any(case.right[one.place] for one in ranked[:SHOWN]))
+    table, label, parts = np.array(rows), np.array(labels, float), np.array([case.part for case in cases])
+    p = np.zeros(len(label))
+    for part in set(parts):
+        weights = fit_logistic(table[parts != part], label[parts != part])
+        p[parts == part] = 1 / (1 + np.exp(-(weights[0] + table[parts == part] @ weights[1:])))
+    title = "sufficiency" if reader is not None else "sufficiency_unread"
+    is_alone = np.array([len(case.passages) == 1 for case in cases])
+    is_foreign = np.array([case.origin == "foreign" for case in cases])
+    for what, chosen in (("whole", ~is_alone & ~is_foreign), ("one passage", is_alone), ("foreign", is_foreign)):
+        for threshold in (0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85):
+            low = p[chosen] < threshold
+            right, wrong = low[label[chosen] == 1].mean(), low[label[chosen] == 0].mean()
+            above = label[chosen][~low].mean()
+            counts = f"below it {right:.2f} of the right, {wrong:.2f} of the wrong; above it {above:.2f} right"
+            print(f"{title}, {what}, {threshold}: {counts}")
+    keys = ("bias", *(SUFFICIENCY_FEATURES[column] for column in columns))
+    return {title: name_weights(keys, fit_logistic(table, label))}
 
 
 def fit(founds: Sequence[Found]) -> dict[str, dict[str, float]]:
@@ -318,7 +312,8 @@ def main() -> None:
     if options.write:
         path = Path(str(files("suffice.models.extractive").joinpath("weights.json")))
         stored = json.loads(path.read_text(encoding="utf-8"))
-        path.write_text(json.dumps(stored | fitted, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        merged = stored | {name: stored.get(name, {}) | own for name, own in fitted.items()}  # The thresholds stay.
+        path.write_text(json.dumps(merged, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

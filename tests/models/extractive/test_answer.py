@@ -147,6 +147,12 @@ def test_a_short_answer_is_a_span_that_the_reader_is_sure_of() -> None:
     assert ask("Wer hat die Forth Bridge entworfen?", BRIDGE, reader=sure).short_answer == ""
 
 
+def test_a_question_of_two_parts_gets_no_short_answer() -> None:
+    sure = FixedReader("John Fowler", 0.999)
+    assert ask("Who designed the Forth Bridge?", BRIDGE, reader=sure).short_answer
+    assert ask("Who designed the Forth Bridge and when was it opened?", BRIDGE, reader=sure).short_answer == ""
+
+
 def test_of_a_comparison_both_sides_are_shown_and_none_is_chosen() -> None:
     linux, mac = passage("Quill runs on Linux with kernel 5.", "Linux"), passage("Quill runs on macOS 13.", "macOS")
     answer = ask("Does Quill run on Linux or macOS?", linux, mac, reader=FixedReader("Linux", 0.999))
@@ -161,7 +167,7 @@ def test_of_a_comparison_both_sides_are_shown_and_none_is_chosen() -> None:
 def test_what_the_reader_found_decides_though_another_sentence_has_more_words_and_is_marked_if_it_is_certain() -> None:
     bees = passage("The waggle dance of the honeybee tells where food is. Karl von Frisch decoded it in 1927.", "Bees")
     question = "Who decoded the waggle dance of the honeybee?"
-    [sure] = ask(question, bees, reader=FixedReader("Karl von Frisch", 0.95)).quotations
+    [sure] = ask(question, bees, reader=FixedReader("Karl von Frisch", 0.85)).quotations
     assert [bees.text[start:end] for start, end in sure.highlight] == ["Karl von Frisch"]
     [unsure] = ask(question, bees, reader=FixedReader("Karl von Frisch", 0.4)).quotations
     assert [bees.text[start:end] for start, end in unsure.highlight] == ["Karl von Frisch decoded it in 1927."]

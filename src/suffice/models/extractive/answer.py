@@ -158,7 +158,8 @@ def _add_new(quotations: list[Quotation], quotation: Quotation) -> None:
 def _find_short_answer(question: Question, first: RankedPassage) -> Offsets | None:
     """Return the span of the reader in the first passage, if it is sure enough of it."""
     answer = first.answer
-    if answer is None or question.kind not in _SHORT_KINDS or is_yes_no_question(question.text):
+    is_one_fact = question.kind in _SHORT_KINDS and not question.parts and not is_yes_no_question(question.text)
+    if answer is None or not is_one_fact:
         return None
     is_short = 0 < answer.end - answer.start <= _MAX_SHORT_CHARS
     return (answer.start, answer.end) if is_short and _is_sure(answer) else None

@@ -1,9 +1,7 @@
-"""Estimate how likely the evidence answers the question, and judge it: yes, partly or no.
+"""Estimate how likely the first passages answer the question, and judge the evidence by it: yes, partly or no.
 
-Two logistic models over a few features: ``answered``, whether the corpus has an answer at all, decides about refusing;
-``shown``, whether one of the first passages has it, about *yes*. ``weights.json`` holds their weights and thresholds. They come
-from questions with an answer in the documentation, questions that it does not answer, and questions over the documentation of
-something else (``python -m training.extractive.fit``).
+It is one number: what the reader says of the first passage, on the scale of a probability, or, where nothing was read, a sum
+over words. ``weights.json`` holds the weights and the two thresholds (``python -m training.extractive.fit``).
 """
 
 import math
@@ -16,7 +14,7 @@ from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question
 from suffice.types import Sufficiency
 
-SUFFICIENCY_FEATURES = ("reader", "first", "cosine", "unit", "names_missing", "length", "margin")
+SUFFICIENCY_FEATURES = ("reader", "unit", "names_missing", "length", "margin")
 _MAX_MARGIN = 3.0
 _ALONE = 1.0  # The margin of a single passage: a usual one.
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
@@ -25,9 +23,7 @@ _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
 def compute_features(question: Question, ranked: Sequence[RankedPassage]) -> tuple[float, ...]:
     """Return the features of a question and its evidence, in the order of ``SUFFICIENCY_FEATURES``.
 
-    reader         log-odds of the reader's best probability
-    first          … of that of the first passage
-    cosine         similarity of the nearest passage
+    reader         log-odds of the reader's probability for the first passage
     unit           weight of the question's words that one sentence, item or row has
     names_missing  share of the question's names and identifiers that no passage has
     length         logarithm of the number of the question's words: of a long question a part is always missing
@@ -40,9 +36,7 @@ def compute_features(question: Question, ranked: Sequence[RankedPassage]) -> tup
     names = [facet for facet in facets if facet.is_named and facet.text != opening]
     missing = sum(not facet.stems <= all_held for facet in names)
     return (
-        logit(max(one.probability for one in ranked)),
         logit(ranked[0].probability),
-        max(one.cosine for one in ranked),
         max((unit.coverage for one in ranked for unit in one.units), default=0.0),
         missing / len(names) if names else 0.0,
         math.log(1 + len(words.weights)),
@@ -58,20 +52,14 @@ def estimate_sufficiency(
     The reader has a say only where it reads single passages: of a chain it cannot tell whether the last step is missing.
     """
     is_read = chain is None and any(candidate.answer is not None for candidate in ranked)
-    features = compute_features(question, ranked)
-    probability = _estimate("answered" if is_read else "answered_unread", features)
-    shown = _estimate("shown" if is_read else "shown_unread", features)
-    thresholds = load_weights()["thresholds" if is_read else "thresholds_unread"]
-    if probability < thresholds["no"]:
+    weights = load_weights()["sufficiency" if is_read else "sufficiency_unread"]
+    named = zip(SUFFICIENCY_FEATURES, compute_features(question, ranked), strict=True)
+    score = weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in named)
+    probability = 1 / (1 + math.exp(-score))
+    if probability < weights["no"]:
         return probability, "no"
     lacks_part = question.parts and find_missing_words(question, frozenset().union(*(one.stems for one in ranked)))
-    return probability, "yes" if shown >= thresholds["yes"] and not lacks_part else "partly"
-
-
-def _estimate(model: str, features: Sequence[float]) -> float:
-    weights = load_weights()[model]
-    named = zip(SUFFICIENCY_FEATURES, features, strict=True)
-    return 1 / (1 + math.exp(-weights["bias"] - sum(weights.get(name, 0.0) * value for name, value in named)))
+    return probability, "yes" if probability >= weights["yes"] and not lacks_part else "partly"
 
 
 def find_missing_words(question: Question, held: frozenset[str]) -> tuple[str, ...]:
