@@ -40,7 +40,6 @@ class ResilientSearch(Protocol):
 
     def with_failure_listener(self, on_failure: FailureListener) -> Search:
         """Return the same search; ``on_failure`` receives the failures that did not end it."""
-        ...
 
 
 def make_resilient(search: Search, on_failure: FailureListener) -> Search:

@@ -66,7 +66,7 @@ class CorpusSearch(VectorSearch):
         self._invalidate = corpus.invalidate
         self._index: BM25Index = corpus.index
         self._progress = progress
-        self._relative_roots = [(os.path.join(os.path.abspath(root), ""), root) for root in relative_roots]
+        self._relative_roots = [(os.path.abspath(root), root) for root in relative_roots]
         self._dense: tuple[list[tantivy.DocAddress], Vectors] | None = None
         self._static: tuple[list[tantivy.DocAddress], Vectors] | None = None
         self._dense_lock = threading.Lock()
@@ -85,7 +85,7 @@ class CorpusSearch(VectorSearch):
         progress: ProgressCallback | None = None,
         stdin_text: str | None = None,
     ) -> "CorpusSearch":
-        """Index what is new or changed below the roots; the root ``-`` is ``stdin_text``.
+        """Index what is new or changed below the roots, and ``stdin_text``, which is the root ``-``.
 
         The index under ``cache_dir`` is reused. A root that is a file and cannot be read is an ``InputError``; inside a folder
         it is ``skipped``. ``notify`` receives messages for the user; ``progress`` receives a stage and the files or
@@ -94,16 +94,9 @@ class CorpusSearch(VectorSearch):
         if not 0 <= alpha <= 1:
             raise InputError(f"alpha is {alpha}; it must be between 0 (meaning only) and 1 (words only).")
         paths = tuple(str(root) for root in roots if str(root) != STDIN)
-        if len(paths) < len(roots) and stdin_text is None:
-            raise InputError("Standard input is empty; pipe a text into it, or name a file.")
-        stdin = stdin_text if len(paths) < len(roots) else None
         on_progress = progress or (lambda stage, done, total: None)
-
-        def work(check_cancelled: Callable[[], None]) -> CorpusIndex:
-            request = IndexRequest(paths, tuple(include), tuple(exclude), stdin, notify, on_progress, check_cancelled)
-            return open_index(request, cache_dir)
-
-        corpus = await run_in_thread(work)
+        wanted = (paths, tuple(include), tuple(exclude), stdin_text, notify, on_progress)
+        corpus = await run_in_thread(lambda check: open_index(IndexRequest(*wanted, check), cache_dir))
         if corpus.index.size == 0:
             raise InputError(_describe_empty_corpus(paths, corpus.skipped, include))
         vectors = EmbeddingCache(embedder or get_minilm(), cache_dir, notify)
@@ -120,10 +113,6 @@ class CorpusSearch(VectorSearch):
         return tuple(map(Path, self._files))
 
     async def list_passages(self, limit: int, file: Path | None = None) -> list[Passage] | None:
-        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``.
-
-        With ``file`` only the first ``limit`` of that file.
-        """
         if file is None and self.size > limit:
             return None
         return await run_in_thread(lambda check_cancelled: self._list_passages(limit, file))
@@ -212,7 +201,7 @@ class CorpusSearch(VectorSearch):
             return []
         if self._static is None:
             listed = [(address, self._index.get_entry(address)) for address in self._index.list_addresses()]
-            known = [(address, entry) for address, entry in listed if self._has_meaning(entry)]
+            known = [(address, entry) for address, entry in listed if self.knows(entry.language)]
             self._static = [address for address, _ in known], read_vectors([entry for _, entry in known])
         addresses, vectors = self._static
         cosines = vectors @ embed_static([text])[0]
@@ -223,8 +212,7 @@ class CorpusSearch(VectorSearch):
     ) -> list[tuple[float, IndexEntry]]:
         """Rank candidates by words and meaning: all by their static vectors, then the best ``k`` by the embedding model."""
         candidates = [
-            Candidate(entry, score, has_meaning=self._has_meaning(entry))
-            for entry, score in zip(entries, words, strict=True)
+            Candidate(entry, score, self.knows(entry.language)) for entry, score in zip(entries, words, strict=True)
         ]
         # The static vectors say little about other languages.
         rough = (read_vectors(entries) @ embed_static([text])[0]).tolist() if self.is_english_only else None
@@ -232,10 +220,6 @@ class CorpusSearch(VectorSearch):
 
     def _make_embed(self, check_cancelled: Callable[[], None]) -> Embed:
         return lambda texts: self._vectors.embed(texts, lambda done: check_cancelled())
-
-    def _has_meaning(self, entry: IndexEntry) -> bool:
-        """Whether the embedding model knows the passage's language."""
-        return entry.language == ENGLISH or not self.is_english_only
 
     @property
     def language(self) -> str | None:
@@ -269,7 +253,7 @@ class CorpusSearch(VectorSearch):
     def _embed_ahead(self, check_cancelled: Callable[[], None]) -> None:
         def list_texts(entry: IndexEntry) -> list[str]:
             """Return what a question compares of a passage."""
-            if not self._has_meaning(entry):
+            if not self.knows(entry.language):
                 return []
             return split_stretches(entry.title, entry.text) if self.is_english_only else [text_to_embed(entry)]
 
@@ -313,11 +297,11 @@ class CorpusSearch(VectorSearch):
         """Return a path that opens from the working directory, as the user would write it: ``../docs/a.md`` for ``../docs``."""
         if file.startswith(working_dir):
             return file.removeprefix(working_dir)
-        for folder, given in self._relative_roots:
-            if file.startswith(folder):
-                return os.path.join(given, file.removeprefix(folder))
-            if os.path.join(file, "") == folder:  # The root is the file itself.
+        for root, given in self._relative_roots:
+            if file == root:
                 return given
+            if file.startswith(os.path.join(root, "")):
+                return os.path.join(given, os.path.relpath(file, root))
         return file
 
     def _owns_id(self, file: str, id: str) -> bool:

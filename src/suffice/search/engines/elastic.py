@@ -9,7 +9,7 @@ the local index (``corpus.ranking``): their vectors are made here, and only for 
 import asyncio
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, unquote
@@ -92,8 +92,7 @@ async def open_elastic(
 ) -> "ElasticSearch":
     """Check that the index exists and has the named fields."""
     index = parse_elastic(text, environment)
-    request = _make_request(index, "_mapping")
-    known = await fetch_json(index.service, request, _read_fields)
+    known = await fetch_json(index.service, _make_request(index, "_mapping"), _read_fields)
     for name, field in index.fields.items():
         if field not in known:
             some = ", ".join(sorted(known)[:10]) or "none"
@@ -136,9 +135,7 @@ class ElasticSearch(VectorSearch):
                 passages[passage.id] = passage
                 entry = IndexEntry(self._index.index, passage.text, passage.title, "web", None, None, None, passage.id)
                 language = detect_language(passage.text) or ENGLISH
-                candidates.append(
-                    Candidate(entry, hit.score / best, has_meaning=language == ENGLISH or not self.is_english_only)
-                )
+                candidates.append(Candidate(entry, hit.score / best, self.knows(language)))
         if not candidates:
             return []
         if self._alpha == 1:
@@ -146,8 +143,7 @@ class ElasticSearch(VectorSearch):
         else:
             rough = None
             if self.is_english_only:
-                entries = [one.entry for one in candidates]
-                static = embed_static([text, *map(text_to_embed, entries)])
+                static = embed_static([text, *(text_to_embed(one.entry) for one in candidates)])
                 rough = (static[1:] @ static[0]).tolist()
             ranked = rank_candidates(text, candidates, self._alpha, rough, k + EXTRA_EMBEDDED, self._vectors.embed)
         kept = drop_near_duplicates(ranked, k)
@@ -162,19 +158,19 @@ class ElasticSearch(VectorSearch):
         title = clean_text(_read_text(hit.source, fields.get("title", ""))) or f"{self._index.index} {hit.id}"
         url = _read_text(hit.source, fields.get("url", "")).strip()
         page = _read_text(hit.source, fields.get("page", ""))
+        if not url.startswith(("http://", "https://")):
+            url = self._index.index
         parts = split_text(text)
         numbered = list(enumerate(parts, 1))
         if len(parts) > _PARTS_PER_DOCUMENT:
             wanted = {stem for _, stem in extract_query_terms(query, [ENGLISH])}
             numbered.sort(key=lambda part: -len(wanted.intersection(stem_text(part[1]))))
-        is_link = url.startswith(("http://", "https://"))
-        place = Place(url if is_link else self._index.index, page=int(page) if page.isdigit() else None)
-        if place.path == self._index.index and place.page is None:
+        place = Place(url, page=int(page)) if page.isdigit() else Place(url)
+        if place == Place(self._index.index):
             place = Place(self._index.index, record=hit.id)
+        id = f"{self._index.index}#{hit.id}"
         return [
-            Passage(
-                f"{self._index.index}#{hit.id}" + (f"#{number}" if len(parts) > 1 else ""), part, title, place, "web"
-            )
+            Passage(f"{id}#{number}" if len(parts) > 1 else id, part, title, place, "web")
             for number, part in numbered[:_PARTS_PER_DOCUMENT]
         ]
 
@@ -189,18 +185,15 @@ def _make_request(index: ElasticIndex, path: str, body: Mapping[str, Any] | None
     )
 
 
-def _read_fields(answer: Any) -> dict[str, Mapping[str, Any]]:
+def _read_fields(answer: Any) -> set[str]:
     """Return the fields of all indexes in an answer to ``_mapping``, with dots between levels."""
-    fields: dict[str, Mapping[str, Any]] = {}
 
-    def add(properties: Mapping[str, Any], prefix: str) -> None:
-        for name, field in properties.items():
-            fields[prefix + name] = field
-            add(field.get("properties", {}), f"{prefix}{name}.")
+    def list_fields(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+        for name, field in mapping.get("properties", {}).items():
+            yield prefix + name
+            yield from list_fields(field, f"{prefix}{name}.")
 
-    for index in answer.values():
-        add(index["mappings"].get("properties", {}), "")
-    return fields
+    return {field for index in answer.values() for field in list_fields(index["mappings"])}
 
 
 def _read_text(source: Mapping[str, Any], field: str) -> str:

@@ -60,12 +60,8 @@ class PostgresSearch(VectorSearch):
         self._languages: dict[str, int] = {}
 
     @classmethod
-    async def open(cls, address: postgres.PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
+    def open(cls, address: postgres.PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
         """Connect and check that the collection can be searched with these vectors."""
-        return await asyncio.to_thread(cls._open, address, alpha, vectors)
-
-    @classmethod
-    def _open(cls, address: postgres.PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
         # A connection of its own: the pool would try a dead host again and again before it says so.
         with postgres.translate_errors(address), postgres.connect(address) as connection:
             info = postgres.require_info(connection, address)
@@ -86,7 +82,6 @@ class PostgresSearch(VectorSearch):
 
     @property
     def language(self) -> str | None:
-        """The language of most passages, for a question that does not show its own."""
         return max(self._languages, key=lambda name: self._languages[name], default=None)
 
     async def _find_passages(self, text: str, k: int) -> list[Passage]:

@@ -24,15 +24,8 @@ TIMEOUT_SECONDS = 12.0  # For one page, including redirects and robots.txt.
 MAX_PAGE_BYTES = 10_000_000  # Unpacked: a small response can unpack to a large one.
 MAX_ROBOTS_BYTES = 500_000  # The rest of a robots.txt is ignored.
 MAX_REDIRECTS = 5
-_READABLE_TYPES = (
-    "text/html",
-    "application/xhtml+xml",
-    "application/pdf",
-    "text/plain",
-    "text/markdown",
-    "text/x-rst",
-    "",
-)
+# A page without a type is read too.
+_READABLE_TYPES = ("", *"text/html application/xhtml+xml application/pdf text/plain text/markdown text/x-rst".split())
 
 
 @dataclass(frozen=True, slots=True)
