@@ -186,11 +186,10 @@ async def ingest_into(
     target = parse_postgres(address)
     vectors = _open_vectors(config, notify) if has_model else None
 
-    def work(check_cancelled: Callable[[], None]) -> "IngestResult":
-        request = IndexRequest(scope.docs, scope.include, scope.exclude, None, notify, progress, check_cancelled)
-        return ingest_files(target, request, vectors, rebuild=rebuild)
-
-    result = await run_in_thread(work)
+    wanted = (scope.docs, scope.include, scope.exclude, None, notify, progress)
+    result = await run_in_thread(
+        lambda check: ingest_files(target, IndexRequest(*wanted, check), vectors, rebuild=rebuild)
+    )
     notify_skipped(result.skipped, notify)
     return result
 
@@ -205,7 +204,6 @@ def open_reader(scope: SearchScope, config: Settings) -> Reader | None:
 
 
 def read_stdin() -> str:
-    """Return all of standard input as text."""
     from suffice.search.files.decode import decode
 
     if sys.stdin is None:

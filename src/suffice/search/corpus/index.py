@@ -194,8 +194,6 @@ class BM25Index:
 
 
 class IndexWriter:
-    """Adds and removes the entries of files."""
-
     def __init__(self, writer: tantivy.IndexWriter) -> None:
         self._writer = writer
 

@@ -103,8 +103,6 @@ async def open_elastic(
 
 
 class ElasticSearch(VectorSearch):
-    """Searches an index of Elasticsearch or OpenSearch."""
-
     def __init__(self, index: ElasticIndex, alpha: float, vectors: EmbeddingCache) -> None:
         super().__init__(alpha, vectors)
         self._index = index

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from suffice.errors import InputError
 from suffice.models.embeddings.static import StaticEmbedder, embed_static
 from suffice.search.corpus.index import IndexEntry, Term, extract_query_terms, name_field
-from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, to_passage
+from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, to_passages
 from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.engines import postgres
@@ -100,16 +100,10 @@ class PostgresSearch(VectorSearch):
             ranked = self._rank(text, found, k + EXTRA_EMBEDDED)
             kept = list(drop_near_duplicates(ranked, k))
             shared = _find_shared_ids(connection, [entry.id for _, entry in kept if entry.id is not None])
-        working_dir = os.path.join(os.getcwd(), "")
-        return [
-            to_passage(
-                entry,
-                score,
-                path=entry.file.removeprefix(working_dir),
-                owns_id=entry.id is None or shared.get(entry.id, entry.file) == entry.file,
-            )
-            for score, entry in kept
-        ]
+        folder = os.path.join(os.getcwd(), "")
+        return to_passages(
+            kept, lambda file: file.removeprefix(folder), lambda key, file: shared.get(key, file) == file
+        )
 
     # -- candidates --------------------------------------------------------------------------------------------------------
 
@@ -186,23 +180,17 @@ def _find_by_words(
         ).fetchall()
         scores.update(rows)
 
-    rare, common = _split_by_rarity({term: counts[term] for term in weights})
-    if rare:
+    ordered = sorted(weights, key=lambda term: counts[term])
+    split = sum(total <= MAX_SCORED for total in accumulate(counts[term] for term in ordered))
+    if rare := ordered[:split]:  # All passages that have one of these can be scored.
         score([rare], any_of=True)
-    common = sorted(common, key=lambda term: -weights[term])[:_MAX_COMMON]
+    common = sorted(ordered[split:], key=lambda term: -weights[term])[:_MAX_COMMON]
     for size in range(len(common), 0, -1):
         threshold = sorted(scores.values(), reverse=True)[limit - 1] if len(scores) >= limit else 0.0
         if threshold >= (postgres.K1 + 1) * sum(weights[term] for term in common[:size]):
             break  # No passage with this many of the common words, or fewer, and no rare word can be among the best.
         score(list(combinations(common, size))[:_MAX_GROUPS], any_of=False)
     return sorted(scores, key=lambda found: -scores[found])[:limit]
-
-
-def _split_by_rarity(counts: Mapping[int, int]) -> tuple[list[int], list[int]]:
-    """Return the rarest terms, whose passages can all be scored, and the other terms."""
-    ordered = sorted(counts, key=lambda term: counts[term])
-    rare = sum(total <= MAX_SCORED for total in accumulate(counts[term] for term in ordered))
-    return ordered[:rare], ordered[rare:]
 
 
 def _read_totals(connection: postgres.Connection) -> dict[str, int]:

@@ -55,7 +55,6 @@ def looks_like_markdown(text: str) -> bool:
 
 
 def convert(text: str) -> Prose:
-    """Return the document as light Markdown."""
     lines = split_lines(text)
     title, date, body_start = _read_front_matter(lines)
     lines[:body_start] = [""] * body_start

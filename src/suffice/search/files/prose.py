@@ -205,7 +205,6 @@ class Prose:
 
 
 def to_code(words: str) -> str:
-    """Return words as inline code."""
     return f"`` {words} ``" if "`" in words else f"`{words}`"
 
 

@@ -81,7 +81,6 @@ def looks_like_rst(text: str) -> bool:
 
 
 def convert(text: str) -> Prose:
-    """Return the document as light Markdown."""
     converter = _Converter([line.expandtabs(8) for line in split_lines(text)])
     converter.convert_block(0, len(converter.lines), "", 0)
     return converter.prose

@@ -39,8 +39,6 @@ class FetchedPage:
 
 
 class Fetcher:
-    """Fetches pages through one client."""
-
     def __init__(self, allowed: guard.HostAllowlist, *, resolve: guard.Resolver = guard.system_resolve) -> None:
         self._allowed = allowed
         self._resolve = resolve

@@ -89,7 +89,6 @@ def check_url(url: httpx2.URL, allowed: HostAllowlist) -> None:
 
 
 async def system_resolve(host: str, port: int) -> Sequence[str]:
-    """Resolve a host with the system's resolver."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:

@@ -37,8 +37,6 @@ USER_AGENT = f"suffice/{__version__}"
 
 @dataclass(frozen=True, slots=True)
 class ProviderRequest:
-    """A request to a search service."""
-
     url: str
     params: Mapping[str, str | int] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)

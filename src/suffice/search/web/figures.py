@@ -1,11 +1,13 @@
-"""FRED: economic series of the St. Louis Fed, one passage for each observation, cited as FRED:UNRATE:2024-05."""
+"""Services of figures: FRED and Yahoo Finance, whose passages are cited by anchors."""
 
 import re
 from calendar import monthrange
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from suffice.errors import SearchError
 from suffice.search.web.http import ProviderRequest, fetch_json
 from suffice.search.web.provider import Provider, clean_text, get_base_url, require_setting
 from suffice.settings import Settings
@@ -18,6 +20,8 @@ MAX_SERIES = 2  # Matching series that are read for one query.
 _DATE_PATTERN = re.compile(r"\b((?:19|20)\d\d)(?:-(0[1-9]|1[0-2]))?\b")
 # Characters of the date to show, by frequency: a year for annual values, a month for monthly ones, else the day.
 _DATE_LENGTH = {"A": 4, "SA": 7, "Q": 7, "M": 7}
+MAX_TICKERS = 3  # Tickers looked up for one query.
+_TICKER_PATTERN = re.compile(r"(?<![\w.])\$?(\^?[A-Z]{1,5}(?:[.-][A-Z]{1,3})?)(?![\w])")
 
 
 class _Series(NamedTuple):
@@ -28,6 +32,7 @@ class _Series(NamedTuple):
 
 
 def fred(config: Settings) -> Provider:
+    """Economic series of the St. Louis Fed, one passage for each observation, cited as FRED:UNRATE:2024-05."""
     key = require_setting(config, API_KEY_SETTING, "FRED")
     url = get_base_url(config, "FRED_BASE_URL", "https://api.stlouisfed.org/fred")
 
@@ -91,3 +96,43 @@ def _parse_observations(series: _Series, answer: Any) -> list[Passage]:
         place = Place(f"https://fred.stlouisfed.org/series/{series.id}")
         passages.append(Passage(anchor, f"{text}.", f"{series.title} {anchor}", place, "data"))
     return passages
+
+
+def yahoo(config: Settings) -> Provider:
+    """Yahoo Finance: the last price of each ticker in the query, cited as YF:MSFT:snapshot. It needs no key."""
+    url = get_base_url(config, "YAHOO_BASE_URL", "https://query1.finance.yahoo.com")
+
+    async def search(query: Query, k: int) -> list[Passage]:
+        quotes: list[Passage] = []
+        for ticker in list(dict.fromkeys(_TICKER_PATTERN.findall(query.text)))[: min(k, MAX_TICKERS)]:
+            request = ProviderRequest(
+                f"{url}/v8/finance/chart/{ticker}", {"range": "1d", "interval": "1d"}, empty_statuses=(404,)
+            )
+            quote = await fetch_json("Yahoo", request, _parse_quote)
+            if quote is not None:
+                quotes.append(quote)
+        return quotes
+
+    return Provider("yahoo", url, search, per_second=2.0)
+
+
+def _parse_quote(answer: Any) -> Passage | None:
+    if answer is None:
+        return None
+    chart = answer["chart"]
+    if error := chart.get("error"):
+        raise SearchError(f"Yahoo failed: {clean_text(str(error.get('description') or error.get('code')))[:160]}")
+    if not chart.get("result"):
+        return None
+    meta = chart["result"][0]["meta"]
+    symbol, currency = str(meta["symbol"]), clean_text(meta.get("currency") or "")
+    name = clean_text(meta.get("longName") or meta.get("shortName") or symbol)
+    moment = datetime.fromtimestamp(int(meta["regularMarketTime"]), UTC)
+    parts = [
+        f"{name} ({symbol}) stood at {float(meta['regularMarketPrice']):g} {currency} on {moment:%Y-%m-%d at %H:%M} UTC"
+    ]
+    if previous := meta.get("chartPreviousClose"):
+        parts.append(f"its previous close was {float(previous):g} {currency}")
+    anchor = f"YF:{symbol}:snapshot"
+    place = Place(f"https://finance.yahoo.com/quote/{symbol}")
+    return Passage(anchor, f"{'; '.join(parts)}.", f"{name} {anchor}", place, "data")
