@@ -1,11 +1,4 @@
-"""One HTTP request to a search service, bounded in time and size, with a named error for every outcome.
-
-    401, 403                  SearchRefused   the key is wrong; the message names the setting that holds it
-    402, 432, 433             SearchRefused   the plan is used up
-    429                       SearchRefused   too many requests; retried after the wait that the service asks for
-    408, 425, 5xx             SearchError     retried
-    time-out, no connection   SearchError     retried
-    anything else             SearchError     not retried
+"""One HTTP request to a search service, bounded in time and size, with a named error for every outcome (docs/web.md).
 
 Redirects are not followed and proxies of the environment are not used, so that a key is sent only to the configured address.
 """
