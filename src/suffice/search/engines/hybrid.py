@@ -92,13 +92,8 @@ class PostgresSearch(VectorSearch):
             return []
         with postgres.translate_errors(self._address), postgres.get_pool(self._address.dsn).connection() as connection:
             postgres.set_search_path(connection, self._address)
-            languages = _read_totals(connection)
-            terms = extract_query_terms(text, languages)
-            if not terms:
-                return []
-            found = self._find(connection, text, terms, languages, max(MAX_CANDIDATES, k))
-            ranked = self._rank(text, found, k + EXTRA_EMBEDDED)
-            kept = list(drop_near_duplicates(ranked, k))
+            found = self._find(connection, text, max(MAX_CANDIDATES, k))
+            kept = list(drop_near_duplicates(self._rank(text, found, k + EXTRA_EMBEDDED), k))
             shared = _find_shared_ids(connection, [entry.id for _, entry in kept if entry.id is not None])
         folder = os.path.join(os.getcwd(), "")
         return to_passages(
@@ -107,15 +102,12 @@ class PostgresSearch(VectorSearch):
 
     # -- candidates --------------------------------------------------------------------------------------------------------
 
-    def _find(
-        self,
-        connection: postgres.Connection,
-        text: str,
-        terms: Sequence[Term],
-        languages: Mapping[str, int],
-        limit: int,
-    ) -> list[_Found]:
+    def _find(self, connection: postgres.Connection, text: str, limit: int) -> list[_Found]:
         """Return the candidates of both sides, best words first."""
+        languages = _read_totals(connection)
+        terms = extract_query_terms(text, languages)
+        if not terms:
+            return []
         counts = _read_counts(connection, terms)
         weights = _weigh_query(terms, counts, languages)
         words = postgres.format_weights(weights or {0: 0.0001})

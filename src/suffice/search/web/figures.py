@@ -15,7 +15,6 @@ from suffice.types import Passage, Place, Query
 
 T = TypeVar("T")
 
-API_KEY_SETTING = "FRED_API_KEY"
 MAX_SERIES = 2  # Matching series that are read for one query.
 _DATE_PATTERN = re.compile(r"\b((?:19|20)\d\d)(?:-(0[1-9]|1[0-2]))?\b")
 # Characters of the date to show, by frequency: a year for annual values, a month for monthly ones, else the day.
@@ -33,30 +32,22 @@ class _Series(NamedTuple):
 
 def fred(config: Settings) -> Provider:
     """Economic series of the St. Louis Fed, one passage for each observation, cited as FRED:UNRATE:2024-05."""
-    key = require_setting(config, API_KEY_SETTING, "FRED")
+    setting = "FRED_API_KEY"
+    key = require_setting(config, setting, "FRED")
     url = get_base_url(config, "FRED_BASE_URL", "https://api.stlouisfed.org/fred")
 
     async def fetch(path: str, parse: Callable[[Any], T], **params: str | int) -> T:
-        request = ProviderRequest(
-            f"{url}/{path}",
-            {"api_key": key, "file_type": "json", **params},
-            key_setting=API_KEY_SETTING,
-            secret=key,
-            refusal_messages={400: f"the request or the key was not accepted; check {API_KEY_SETTING}"},
-        )
+        params = {"api_key": key, "file_type": "json", **params}
+        refusals = {400: f"the request or the key was not accepted; check {setting}"}
+        request = ProviderRequest(f"{url}/{path}", params, key_setting=setting, secret=key, refusal_messages=refusals)
         return await fetch_json("FRED", request, parse)
 
     async def search(query: Query, k: int) -> list[Passage]:
         passages: list[Passage] = []
         for series in await fetch("series/search", _parse_series, search_text=query.text, limit=MAX_SERIES):
-            passages += await fetch(
-                "series/observations",
-                partial(_parse_observations, series),
-                series_id=series.id,
-                sort_order="desc",
-                limit=k,
-                **_parse_date_range(query.text),
-            )
+            parse = partial(_parse_observations, series)
+            wanted = {"series_id": series.id, "sort_order": "desc", **_parse_date_range(query.text)}
+            passages += await fetch("series/observations", parse, limit=k, **wanted)
         return passages[:k]
 
     return Provider("fred", url, search, per_second=2.0)
@@ -74,15 +65,11 @@ def _parse_date_range(text: str) -> dict[str, str]:
 
 
 def _parse_series(answer: Any) -> list[_Series]:
-    return [
-        _Series(
-            str(series["id"]),
-            clean_text(series["title"]),
-            clean_text(series.get("units") or ""),
-            series.get("frequency_short", ""),
-        )
-        for series in answer["seriess"]
-    ]
+    found = []
+    for one in answer["seriess"]:
+        title, units = clean_text(one["title"]), clean_text(one.get("units") or "")
+        found.append(_Series(str(one["id"]), title, units, one.get("frequency_short", "")))
+    return found
 
 
 def _parse_observations(series: _Series, answer: Any) -> list[Passage]:

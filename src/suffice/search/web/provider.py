@@ -1,8 +1,8 @@
 """A web search service as a ``Provider``, and helpers to write one.
 
 A provider is a function ``NAME(config) -> Provider``, registered in the entry-point group ``suffice.providers``.
-Its search describes the call as an ``http.ProviderRequest`` and passes it to ``http.fetch_passages`` with a function that yields
-a ``SearchResult`` for each result; on a malformed answer it may raise ``LookupError``, ``TypeError``, ``ValueError`` or
+Its search describes the call as an ``http.ProviderRequest`` and passes it to ``http.fetch_passages``, with a function that
+yields a ``SearchResult`` for each result; on a malformed answer it may raise ``LookupError``, ``TypeError``, ``ValueError`` or
 ``AttributeError``. ``choose`` adds the cache, retries, the rate limit and the circuit breaker.
 
 CONTRIBUTING.md lists the steps to add a provider.
