@@ -16,6 +16,7 @@ from suffice.search.fusion import MergedSearch
 from suffice.search.screened import InjectionFilter, describe_removal
 from suffice.search.threads import run_in_thread
 from suffice.settings import Settings
+from suffice.text.plain import count
 from suffice.types import Embed, Notify, Vectors
 
 if TYPE_CHECKING:
@@ -146,10 +147,9 @@ async def open_local_corpus(
 def notify_skipped(skipped: "Sequence[SkippedFile]", notify: Notify) -> None:
     """Name the first files that could not be read."""
     if skipped:
-        count = len(skipped)
         first = " ".join(f"{file.path}: {file.why.rstrip('.')}." for file in skipped[:3])
-        more = f" And {count - 3} more." if count > 3 else ""
-        notify(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}")
+        more = f" And {len(skipped) - 3} more." if len(skipped) > 3 else ""
+        notify(f"Skipped {count(len(skipped), 'file')} that cannot be read: {first}{more}")
 
 
 async def _open_remote_corpus(address: str, alpha: float, config: Settings, notify: Notify) -> VectorSearch:
