@@ -9,7 +9,6 @@ web/          web search services
 pages/        fetch and read whole web pages
 fusion        several searches merged into one ranking
 resilience    retries, rate limits, circuit breakers and fallbacks
-cache         answers of a search cached on disk
 threads       work in a thread that can be cancelled
 screened      prompt injections removed from what a search returns
 urls          canonical URLs

@@ -7,11 +7,11 @@ none is configured     DuckDuckGo, which needs no key
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from suffice import plugins
 from suffice.errors import InputError
 from suffice.search.base import Search
-from suffice.search.cache import MAX_AGE_SECONDS, CachedSearch
 from suffice.search.fusion import MergedSearch
 from suffice.search.resilience import (
     CircuitBreaker,
@@ -24,9 +24,10 @@ from suffice.search.resilience import (
 )
 from suffice.search.web.provider import Provider, ProviderNotConfigured
 from suffice.settings import Settings
-from suffice.storage.sqlite_cache import JsonCache, SqliteCache
+from suffice.storage.sqlite_cache import JsonCache, SqliteCache, make_key
 from suffice.types import Passage, Query
 
+MAX_AGE_SECONDS = 24 * 3600.0  # Of a cached answer.
 # Services that the user hosts come first, then services that return whole passages, then those that return snippets.
 PREFERENCE_ORDER = ("searxng", "endpoint", "tavily", "exa", "brave", "serper")
 KEYLESS_PROVIDER = "duckduckgo"
@@ -103,3 +104,25 @@ class ProviderSearch:
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         return await self.with_failure_listener(ignore_failure)(query, k)
+
+
+@dataclass(frozen=True, slots=True)
+class CachedSearch:
+    """Wraps any search, so that the same query is sent once a day. Empty answers and errors are not cached.
+
+    ``service`` names who answers: each service has its own entries in a shared cache.
+    """
+
+    service: str
+    search: Search
+    cache: JsonCache
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        key = make_key(self.service, k, " ".join(query.text.casefold().split()))
+        cached: list[Passage] | None = await self.cache.load(key, list[Passage])
+        if cached is not None:
+            return cached
+        found = await self.search(query, k)
+        if found:
+            await self.cache.save(key, found)
+        return found
