@@ -19,8 +19,7 @@ from suffice.types import Embed, Passage, Place
 
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
 NEAR_DUPLICATE_SIMILARITY = 0.9
-# Added if the query contains the title of the passage.
-_TITLE_MATCH_BONUS = 0.15
+_TITLE_MATCH_BONUS = 0.15  # Added if the query contains the title of the passage.
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,12 +36,9 @@ from suffice.text.languages import ENGLISH
 
 T = TypeVar("T")
 
-# Files that are written in one transaction.
-_BATCH_FILES = 100
-# Passages whose mean length is used as that of the collection.
-_SAMPLE_PASSAGES = 1_000
-# Passages that are embedded and written at once.
-_WRITE_SIZE = 2_000
+_BATCH_FILES = 100  # Files that are written in one transaction.
+_SAMPLE_PASSAGES = 1_000  # Passages whose mean length is used as that of the collection.
+_WRITE_SIZE = 2_000  # Passages that are embedded and written at once.
 # Advisory locks have two numbers: one for the collection, and one of these or the hash of a path.
 _CREATING, _WORKING = 1, 2
 # For the vector index, whose graph is built in memory: where it does not fit, the rest is built ten times slower.

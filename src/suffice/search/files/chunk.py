@@ -9,26 +9,9 @@ from suffice.errors import InputError
 from suffice.text.chunks import Chunk
 from suffice.text.plain import to_one_line
 
-ChunkKind = Literal[
-    "text",
-    "markdown",
-    "code",
-    "html",
-    "pdf",
-    "docx",
-    "odt",
-    "rtf",
-    "pptx",
-    "odp",
-    "xlsx",
-    "ods",
-    "epub",
-    "email",
-    "csv",
-    "notebook",
-    "chat",
-    "record",
-]
+TextKind = Literal["text", "markdown", "code", "html", "csv", "notebook", "chat", "record", "email"]
+PackedKind = Literal["pdf", "docx", "odt", "rtf", "pptx", "odp", "xlsx", "ods", "epub"]
+ChunkKind = Literal[TextKind, PackedKind]
 HeadingPath = Sequence[tuple[int, str]]  # The headings above a line, outermost first, each with its level.
 
 INEXACT_KINDS = frozenset({"html"})  # Their text does not match the lines of the source one by one.

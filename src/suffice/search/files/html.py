@@ -297,8 +297,6 @@ class _PageReader:
 
     def _flush(self) -> None:
         """Write the collected text as an item, a term or a paragraph."""
-        if not self._buffer:
-            return
         text, span = _join_text(self._buffer), _find_span(self._buffer)
         self._buffer.clear()
         if not text.strip(" `\n|"):

@@ -8,7 +8,7 @@ syntax to parse.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from math import ceil
 from pathlib import PurePath
 
@@ -26,6 +26,7 @@ from suffice.text.markdown import split_row
 _WORDS = re.compile(r"[\w ,.'’()-]*\w\)?")
 _NO_LINE_TEXT = re.compile("[\r\n\ud800-\udfff]")
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
+CELL_SEPARATOR = " · "
 OBJECT_LEVEL = 100  # The level of a described function, class or option; it is below every heading.
 
 
@@ -154,15 +155,11 @@ class Prose:
     ) -> None:
         """Write a table whose rows have several lines as a list of ``column: value``, spread over the lines of each row."""
         for first, stop, texts in rows:
-            labels = [*header, *[""] * (len(texts) - len(header))][: len(texts)]
-            filled = [(label, text) for label, text in zip(labels, texts, strict=True) if text]
-            share = max(1, ceil(len(filled) / max(1, stop - first)))
-            for line, begin in enumerate(range(0, len(filled), share), start=first):
-                part = filled[begin : begin + share]
+            cells = [format_record(header[i : i + 1], [text]) for i, text in enumerate(texts) if text.strip()]
+            share = max(1, ceil(len(cells) / max(1, stop - first)))
+            for line, begin in enumerate(range(0, len(cells), share), start=first):
                 mark = "- " if line == first else "  "
-                self.lines[line] = (
-                    prefix + mark + format_record([label for label, _ in part], [text for _, text in part])
-                )
+                self.lines[line] = prefix + mark + CELL_SEPARATOR.join(cells[begin : begin + share])
             self.block_starts.add(first + 1)
             self.unbroken.update(range(first + 2, stop + 1))
         if rows:
@@ -246,10 +243,8 @@ def format_record(columns: Sequence[str], cells: Sequence[str]) -> str:
     >>> format_record(["name", "age", "city"], ["Bob", "5", ""])
     'name: Bob · age: 5'
     """
-    names = [*columns, *[""] * (len(cells) - len(columns))]
-    return " · ".join(
-        f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=False) if cell.strip()
-    )
+    named = zip_longest(columns, cells, fillvalue="")
+    return CELL_SEPARATOR.join(f"{name}: {cell}" if name else cell for name, cell in named if cell.strip())
 
 
 def find_titles(lines: Sequence[str]) -> list[Heading]:

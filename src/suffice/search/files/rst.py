@@ -74,10 +74,9 @@ _Row = tuple[int, int, list[str]]  # The first line of a row of a table, the lin
 
 def looks_like_rst(text: str) -> bool:
     """Whether a text without a telling name has directives, targets, roles, or literals below adorned titles."""
-    sample = text[:200_000]
-    if _LOOKS_LIKE_RST.search(sample):
+    if _LOOKS_LIKE_RST.search(text):
         return True
-    return _LITERAL.search(sample) is not None and bool(find_titles(split_lines(sample)))
+    return _LITERAL.search(text) is not None and bool(find_titles(split_lines(text)))
 
 
 def convert(text: str) -> Prose:
