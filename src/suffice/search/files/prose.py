@@ -12,14 +12,7 @@ from itertools import takewhile, zip_longest
 from math import ceil
 from pathlib import PurePath
 
-from suffice.search.files.chunk import (
-    ChunkKind,
-    DocumentChunk,
-    HeadingPath,
-    enter_heading,
-    format_heading_path,
-    to_document_chunk,
-)
+from suffice.search.files.chunk import ChunkKind, DocumentChunk, HeadingPath, to_document_chunk
 from suffice.text.chunks import Chunk, Structure, chunk_lines
 from suffice.text.markdown import split_row
 
@@ -296,15 +289,14 @@ class HeadingPaths:
         self.paths: list[HeadingPath] = []
         self.is_text: list[bool] = []
         starts = {heading.first: heading for heading in prose.headings}
-        path: HeadingPath = []
+        path = HeadingPath()
         heading_end = 0
         ends: list[tuple[int, int]] = []
         for number, line in enumerate(prose.lines, start=1):
             while ends and number > ends[-1][0]:
-                level = ends.pop()[1]
-                path = [(above, text) for above, text in path if above < level]
+                path = path.leave(ends.pop()[1])
             if heading := starts.get(number):
-                path = enter_heading(path, heading.level, heading.text)
+                path = path.enter(heading.level, heading.text)
                 heading_end = heading.last
                 if heading.end is not None:
                     ends.append((heading.end, heading.level))
@@ -316,11 +308,11 @@ class HeadingPaths:
         numbers = range(chunk.first - 1, chunk.last)
         paths = [self.paths[n] for n in numbers if self.is_text[n] and self.paths[n]] or [self.paths[chunk.last - 1]]
         together = takewhile(lambda headings: len({text for _, text in headings}) == 1, zip(*paths, strict=False))
-        shared = [headings[0] for headings in together]
-        return format_heading_path(_drop_repeated(shared or paths[0]), self.fallback)
+        shared = HeadingPath(headings[0] for headings in together)
+        return _drop_repeated(shared or paths[0]).format(self.fallback)
 
 
 def _drop_repeated(path: HeadingPath) -> HeadingPath:
     """Return the path without a name that the heading above has already: ``Feature`` > ``gdal.Feature``."""
     texts = [""] + [text for _, text in path]
-    return [entry for above, entry in zip(texts, path, strict=False) if entry[1].rpartition(".")[2] != above]
+    return HeadingPath(entry for above, entry in zip(texts, path, strict=False) if entry[1].rpartition(".")[2] != above)

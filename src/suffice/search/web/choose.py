@@ -11,17 +11,9 @@ from dataclasses import dataclass
 
 from suffice import plugins
 from suffice.errors import InputError
+from suffice.search import resilience
 from suffice.search.base import Search
 from suffice.search.fusion import MergedSearch
-from suffice.search.resilience import (
-    CircuitBreaker,
-    CircuitBreakerSearch,
-    FailureListener,
-    FallbackSearch,
-    RateLimitedSearch,
-    RetryingSearch,
-    ignore_failure,
-)
 from suffice.search.web.provider import Provider, ProviderNotConfigured
 from suffice.settings import Settings
 from suffice.storage.sqlite_cache import JsonCache, SqliteCache, make_key
@@ -71,7 +63,7 @@ def open_web_search(
     )
     cache.delete_expired()
     searches = {provider.name: ProviderSearch(provider, cache) for provider in providers}
-    search = MergedSearch(searches) if names else FallbackSearch(list(searches.values()))
+    search = MergedSearch(searches) if names else resilience.FallbackSearch(list(searches.values()))
     if not data:
         return search
     return MergedSearch({"The web search": search, **{one.name: ProviderSearch(one, cache) for one in data}})
@@ -93,17 +85,17 @@ class ProviderSearch:
 
     def __init__(self, provider: Provider, cache: JsonCache) -> None:
         self._provider = provider
-        self._limited = RateLimitedSearch(provider.search, provider.per_second)
-        self._breaker = CircuitBreaker()
+        self._limited = resilience.RateLimitedSearch(provider.search, provider.per_second)
+        self._breaker = resilience.CircuitBreaker()
         self._cache = cache
 
-    def with_failure_listener(self, on_failure: FailureListener) -> Search:
-        retrying = RetryingSearch(self._limited, on_failure)
-        breaking = CircuitBreakerSearch(self._provider.name, retrying, self._breaker)
+    def with_failure_listener(self, on_failure: resilience.FailureListener) -> Search:
+        retrying = resilience.RetryingSearch(self._limited, on_failure)
+        breaking = resilience.CircuitBreakerSearch(self._provider.name, retrying, self._breaker)
         return CachedSearch(f"{self._provider.name} {self._provider.address}", breaking, self._cache)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        return await self.with_failure_listener(ignore_failure)(query, k)
+        return await self.with_failure_listener(resilience.ignore_failure)(query, k)
 
 
 @dataclass(frozen=True, slots=True)
