@@ -66,9 +66,8 @@ def ingest_files(
     """
     scan = scan_files(request)
     if not scan.stamps:
-        raise InputError(
-            f"There is nothing to index in {', '.join(request.roots)}; name a folder or file that has text"
-        )
+        roots = ", ".join(request.roots)
+        raise InputError(f"There is nothing to index in {roots}; name a folder or file that has text")
     with postgres.translate_errors(address), postgres.connect(address) as connection:
         worker = _IngestWorker(connection, address, request, scan, vectors)
         worker.open_collection(rebuild=rebuild)
@@ -164,10 +163,8 @@ class _IngestWorker:
         with self._connection.transaction():
             claimed = self._claim(list(stamps), wait=wait)
             # Another worker may have written some of them since the list was read.
-            rows = self._connection.execute(
-                "SELECT path, stamp FROM files WHERE path = ANY(%s)", (list(claimed),)
-            ).fetchall()
-            current = dict(rows)
+            query = "SELECT path, stamp FROM files WHERE path = ANY(%s)"
+            current = dict(self._connection.execute(query, (list(claimed),)).fetchall())
             todo = [file for file in claimed if current.get(file) != stamps[file]]
             self._delete([file for file in todo if file in current])
             documents = list(read_documents(list(map(Path, todo)), self._request.check_cancelled))
@@ -254,9 +251,8 @@ class _IngestWorker:
 
     def _delete(self, paths: Sequence[str]) -> int:
         """Delete files that this worker has claimed, and take them out of the statistics; return their number."""
-        rows = self._connection.execute(
-            "DELETE FROM files WHERE path = ANY(%s) RETURNING id", (list(paths),)
-        ).fetchall()
+        statement = "DELETE FROM files WHERE path = ANY(%s) RETURNING id"
+        rows = self._connection.execute(statement, (list(paths),)).fetchall()
         for (id,) in rows:
             ends = (id << postgres.FILE_SHIFT, (id + 1) << postgres.FILE_SHIFT)
             self._connection.execute(
@@ -327,9 +323,8 @@ class _IngestWorker:
 
     def count(self) -> tuple[int, int]:
         """Return the number of passages and of files that have some."""
-        row = self._connection.execute(
-            "SELECT coalesce(sum(passages), 0), count(*) FILTER (WHERE passages > 0) FROM files"
-        ).fetchone()
+        query = "SELECT coalesce(sum(passages), 0), count(*) FILTER (WHERE passages > 0) FROM files"
+        row = self._connection.execute(query).fetchone()
         return (int(row[0]), int(row[1])) if row is not None else (0, 0)
 
     def _copy(self, table: str, rows: Iterable[Sequence[Any]]) -> None:

@@ -43,9 +43,8 @@ def read_documents(
     Files that reach their limit on processor time share a budget: when it is spent, every further file has only two seconds.
     """
     budget = _SlowFileBudget()
-    results = get_pool().run_all(
-        map(budget.make_job, paths), Document, check_cancelled, max_workers=choose_worker_count(len(paths))
-    )
+    jobs, workers = map(budget.make_job, paths), choose_worker_count(len(paths))
+    results = get_pool().run_all(jobs, Document, check_cancelled, max_workers=workers)
     for path, result in zip(paths, results, strict=True):
         document = budget.check_result(result, str(path))
         needs_ocr = document.needs_ocr if isinstance(document, Document) else isinstance(document, ScannedFile)
@@ -64,9 +63,8 @@ def read_isolated(path: Path) -> Document:
 def read_isolated_text(text: str, name: str, check_cancelled: Callable[[], None]) -> Document | UnreadableFile:
     """Return a text, such as standard input, as a document; the suffix of ``name`` decides the format."""
     data = text.encode("utf-8", "replace")
-    (result,) = get_pool().run_all(
-        [IsolatedJob(f"{_READER}:read_data", (data, name), get_limits(len(data)))], Document, check_cancelled
-    )
+    job = IsolatedJob(f"{_READER}:read_data", (data, name), get_limits(len(data)))
+    (result,) = get_pool().run_all([job], Document, check_cancelled)
     return _check_result(result, name)
 
 

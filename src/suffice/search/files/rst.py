@@ -229,9 +229,8 @@ class _Converter:
             self.lines[index] = " " * (self._indent(below) if below < stop else 0) + text[footnote.end() :]
             self.convert_block(index, stop, prefix, depth + 1)
         elif found := _DIRECTIVE.match(text):
-            self._convert_directive(
-                self._parse_directive(index, stop, found["name"], found["args"] or ""), prefix, depth
-            )
+            directive = self._parse_directive(index, stop, found["name"], found["args"] or "")
+            self._convert_directive(directive, prefix, depth)
         return stop  # Anything else is a target, a substitution or a comment.
 
     def _parse_directive(self, index: int, stop: int, name: str, args: str) -> _Directive:

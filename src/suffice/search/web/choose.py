@@ -31,9 +31,8 @@ DATA_VARIANTS = {"research": ("fred",), "trading": ("fred", "yahoo")}
 
 def list_data_providers(variant: str, config: Settings) -> tuple[str, ...]:
     """Return the configured services of figures for a task that is written up in this variant."""
-    return tuple(
-        name for name in DATA_VARIANTS.get(variant, ()) if config.environment.get(DATA_SETTINGS[name], "").strip()
-    )
+    names = DATA_VARIANTS.get(variant, ())
+    return tuple(name for name in names if config.environment.get(DATA_SETTINGS[name], "").strip())
 
 
 def open_web_search(
@@ -58,9 +57,8 @@ def open_web_search(
     data = [plugins.load_plugin("providers", name)(config) for name in data_names if name not in names]
     figures = ", and ".join(f"{provider.name} ({provider.address})" for provider in data)
     notify(f"Searching the web with {described}{f'; for figures: {figures}' if data else ''}.")
-    cache = JsonCache(
-        SqliteCache(config.cache_dir / "searches.sqlite", "search cache", notify), max_age_seconds=MAX_AGE_SECONDS
-    )
+    store = SqliteCache(config.cache_dir / "searches.sqlite", "search cache", notify)
+    cache = JsonCache(store, max_age_seconds=MAX_AGE_SECONDS)
     cache.delete_expired()
     searches = {provider.name: ProviderSearch(provider, cache) for provider in providers}
     search = MergedSearch(searches) if names else resilience.FallbackSearch(list(searches.values()))
