@@ -9,7 +9,7 @@ import pytest
 
 from suffice.errors import SearchError
 from suffice.search.base import Search
-from suffice.search.cache import MAX_AGE_SECONDS, CachedSearch
+from suffice.search.web.choose import MAX_AGE_SECONDS, CachedSearch
 from suffice.storage.sqlite_cache import JsonCache, SqliteCache
 from suffice.testing import FixtureSearch, make_search_error
 from suffice.types import Passage, Place, Query

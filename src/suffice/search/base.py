@@ -21,7 +21,6 @@ class Search(Protocol):
 
         Scores are comparable within one search. A service that gives only an order returns no scores.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +42,23 @@ class ScopeSearch(Protocol):
     @property
     def files(self) -> Sequence[Path]:
         """The files that can be found."""
-        ...
 
     @property
     def unreadable(self) -> Sequence[str]:
         """The names of the files beside them that cannot be read."""
-        ...
 
     @property
     def languages(self) -> Sequence[str]:
         """The languages of the passages, that of most passages first."""
-        ...
 
     async def list_passages(self, limit: int, file: Path | None = None) -> list[Passage] | None:
         """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``.
 
         With ``file`` only the first ``limit`` of that file.
         """
-        ...
 
     async def rank_all(self, question: str) -> RankedScope | None:
         """Return all passages with their similarity to a question; ``None`` if that is not possible."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +83,5 @@ class Reader(Protocol):
 
     async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
         """Read some of the pages that say more than ``known``, within ``seconds``. Failures are returned, not raised."""
-        ...
 
     async def aclose(self) -> None: ...

@@ -27,14 +27,12 @@ class MergedSearch:
         self._on_failure = on_failure
 
     def with_failure_listener(self, on_failure: FailureListener) -> "MergedSearch":
-        return MergedSearch(
-            {name: make_resilient(search, on_failure) for name, search in self._searches.items()}, on_failure
-        )
+        resilient = {name: make_resilient(search, on_failure) for name, search in self._searches.items()}
+        return MergedSearch(resilient, on_failure)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        outcomes = await _gather_outcomes(
-            {name: asyncio.ensure_future(search(query, k)) for name, search in self._searches.items()}
-        )
+        tasks = {name: asyncio.ensure_future(search(query, k)) for name, search in self._searches.items()}
+        outcomes = await _gather_outcomes(tasks)
         errors = [outcome for outcome in outcomes if isinstance(outcome, SearchError)]
         if len(errors) == len(outcomes):
             raise combine_errors(errors)

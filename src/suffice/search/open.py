@@ -5,18 +5,19 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from suffice.errors import InputError
 from suffice.models.embeddings import get_minilm
 from suffice.search.base import Reader, Search
-from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.engines.address import is_address, is_postgres, remove_secrets
 from suffice.search.fusion import MergedSearch
 from suffice.search.screened import InjectionFilter, describe_removal
 from suffice.search.threads import run_in_thread
 from suffice.settings import Settings
-from suffice.types import Embed, Notify, Passage, Query, Vectors
+from suffice.text.plain import count
+from suffice.types import Embed, Notify, Vectors
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
@@ -29,20 +30,10 @@ ShowProgress = Callable[[str, int, int], None]
 """Receives the name of an activity, the steps done and the steps in total."""
 
 
-class Corpus(Protocol):
-    """A search over documents that also embeds texts."""
-
-    async def __call__(self, query: Query, k: int) -> list[Passage]: ...
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of any texts."""
-        ...
-
-
 class MergedCorpora(MergedSearch):
     """Several corpora, by name, merged by reciprocal rank fusion; the first one embeds texts."""
 
-    def __init__(self, corpora: Mapping[str, Corpus]) -> None:
+    def __init__(self, corpora: Mapping[str, VectorSearch]) -> None:
         super().__init__(corpora)
         self._first = next(iter(corpora.values()))
         self.language = getattr(self._first, "language", None)
@@ -50,6 +41,9 @@ class MergedCorpora(MergedSearch):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return self._first.embed(texts)
+
+
+Corpus = VectorSearch | MergedCorpora
 
 
 @dataclass(frozen=True)
@@ -98,8 +92,7 @@ async def open_unscreened_search(
         from suffice.search.web.choose import open_web_search
 
         web = open_web_search(config, scope.providers, notify, scope.data_providers)
-    if not scope.docs:
-        assert web is not None
+    if web is not None and not scope.docs:
         return web, None if scope.alpha == 1 else _open_vectors(config, notify).embed
     corpus = await open_corpus(scope, config, notify, progress)
     embed = None if scope.alpha == 1 else corpus.embed
@@ -117,13 +110,11 @@ async def open_corpus(
     alpha = DEFAULT_ALPHA if scope.alpha is None else scope.alpha
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {alpha:g}")
-    paths = tuple(path for path in scope.docs if not is_address(path))
-    addresses = [path for path in scope.docs if is_address(path)]
-    corpora: dict[str, Corpus] = {}
-    if paths:
+    corpora: dict[str, VectorSearch] = {}
+    if paths := tuple(path for path in scope.docs if not is_address(path)):
         local = replace(scope, docs=paths, alpha=alpha)
         corpora["The search over the files"] = await open_local_corpus(local, config, notify, progress)
-    for address in addresses:
+    for address in filter(is_address, scope.docs):
         corpora[f"The search in {remove_secrets(address)}"] = await _open_remote_corpus(address, alpha, config, notify)
     return next(iter(corpora.values())) if len(corpora) == 1 else MergedCorpora(corpora)
 
@@ -156,19 +147,18 @@ async def open_local_corpus(
 def notify_skipped(skipped: "Sequence[SkippedFile]", notify: Notify) -> None:
     """Name the first files that could not be read."""
     if skipped:
-        count = len(skipped)
         first = " ".join(f"{file.path}: {file.why.rstrip('.')}." for file in skipped[:3])
-        more = f" And {count - 3} more." if count > 3 else ""
-        notify(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}")
+        more = f" And {len(skipped) - 3} more." if len(skipped) > 3 else ""
+        notify(f"Skipped {count(len(skipped), 'file')} that cannot be read: {first}{more}")
 
 
-async def _open_remote_corpus(address: str, alpha: float, config: Settings, notify: Notify) -> Corpus:
+async def _open_remote_corpus(address: str, alpha: float, config: Settings, notify: Notify) -> VectorSearch:
     vectors = _open_vectors(config, notify, needs_model=alpha < 1)
     if is_postgres(address):
         from suffice.search.engines.hybrid import PostgresSearch
         from suffice.search.engines.postgres import parse_postgres
 
-        return await PostgresSearch.open(parse_postgres(address), alpha, vectors)
+        return await asyncio.to_thread(PostgresSearch.open, parse_postgres(address), alpha, vectors)
     from suffice.search.engines.elastic import open_elastic
 
     return await open_elastic(address, alpha, vectors, config.environment)
@@ -196,11 +186,10 @@ async def ingest_into(
     target = parse_postgres(address)
     vectors = _open_vectors(config, notify) if has_model else None
 
-    def work(check_cancelled: Callable[[], None]) -> "IngestResult":
-        request = IndexRequest(scope.docs, scope.include, scope.exclude, None, notify, progress, check_cancelled)
-        return ingest_files(target, request, vectors, rebuild=rebuild)
-
-    result = await run_in_thread(work)
+    wanted = (scope.docs, scope.include, scope.exclude, None, notify, progress)
+    result = await run_in_thread(
+        lambda check: ingest_files(target, IndexRequest(*wanted, check), vectors, rebuild=rebuild)
+    )
     notify_skipped(result.skipped, notify)
     return result
 
@@ -215,7 +204,6 @@ def open_reader(scope: SearchScope, config: Settings) -> Reader | None:
 
 
 def read_stdin() -> str:
-    """Return all of standard input as text."""
     from suffice.search.files.decode import decode
 
     if sys.stdin is None:

@@ -11,14 +11,11 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from suffice.errors import SearchError, SearchRefused
 from suffice.search.base import Search
 from suffice.types import Failure, Passage, Query
-
-if TYPE_CHECKING:
-    from aiolimiter import AsyncLimiter
 
 MAX_ATTEMPTS = 3  # Value of the source system, see docs/sources.md.
 MAX_WAIT_SECONDS = 10.0  # Longest wait before a retry.
@@ -40,7 +37,6 @@ class ResilientSearch(Protocol):
 
     def with_failure_listener(self, on_failure: FailureListener) -> Search:
         """Return the same search; ``on_failure`` receives the failures that did not end it."""
-        ...
 
 
 def make_resilient(search: Search, on_failure: FailureListener) -> Search:
@@ -90,22 +86,18 @@ def get_retry_after(error: BaseException) -> float:
     return (error.retry_after or 0.0) if isinstance(error, SearchRefused) else 0.0
 
 
-@dataclass(slots=True)
 class RateLimitedSearch:
     """Sends at most ``per_second`` queries a second; further calls wait."""
 
-    search: Search
-    per_second: float
-    limiter: "AsyncLimiter | None" = None
+    def __init__(self, search: Search, per_second: float) -> None:
+        from aiolimiter import AsyncLimiter
+
+        burst = max(1.0, per_second)
+        self._search, self._limiter = search, AsyncLimiter(burst, burst / per_second)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        if self.limiter is None:
-            from aiolimiter import AsyncLimiter
-
-            burst = max(1.0, self.per_second)
-            self.limiter = AsyncLimiter(burst, burst / self.per_second)
-        async with self.limiter:
-            return await self.search(query, k)
+        async with self._limiter:
+            return await self._search(query, k)
 
 
 class FallbackSearch:

@@ -10,6 +10,7 @@ from suffice.screening.filter import remove_injected_lines
 from suffice.search.base import Reader, Search
 from suffice.search.resilience import FailureListener, make_resilient
 from suffice.search.urls import canonicalize_url
+from suffice.text.plain import count
 from suffice.types import Failure, Note, Passage, Query, Round
 
 _DIGEST_CHARS = 12
@@ -63,10 +64,7 @@ def identify_text(passage: Passage) -> Passage:
 
 def describe_removal(event: InjectionsStripped) -> str:
     """Return one sentence for the user about lines that were removed."""
-    count = len(event.lines)
-    return (
-        f"Removed {count} {'line' if count == 1 else 'lines'} of {event.location} that gave orders to a language model."
-    )
+    return f"Removed {count(len(event.lines), 'line')} of {event.location} that gave orders to a language model."
 
 
 async def expand_with_pages(

@@ -3,7 +3,7 @@
 A cache is a convenience. If its file cannot be used, the program goes on without it; a corrupt file is moved aside and
 replaced. Either is reported once. Any number of threads and processes may share a file.
 
-``search.cache`` and the self-tests of models are stored through ``JsonCache``, under keys from ``make_key``. A cache
+The answers of web searches and the self-tests of models are stored through ``JsonCache``, under keys from ``make_key``. A cache
 may be deleted at any time and outlives a run. The journal of ``jobs`` is not a cache: it records the paid calls of one
 durable run, errors included, so that the run can be resumed exactly as it went.
 """

@@ -100,7 +100,7 @@ def ingest(
 def find(address: PostgresAddress, query: str, alpha: float = 1.0, k: int = 5, embedder: Any = None) -> list[Passage]:
     async def run() -> list[Passage]:
         vectors = EmbeddingCache(embedder or Embedder(), None, lambda text: None)
-        search = await PostgresSearch.open(address, alpha, vectors)
+        search = PostgresSearch.open(address, alpha, vectors)
         return await search(Query(query), k)
 
     return asyncio.run(run())

@@ -110,7 +110,7 @@ def test_gzip_of_a_note_has_the_lines_of_the_note(tmp_path: Path) -> None:
 
 
 def test_gzip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suffice.search.files.read.MAX_BYTES", 10_000)
+    monkeypatch.setattr("suffice.search.files.decode.MAX_BYTES", 10_000)
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"x " * 10_000))
     with pytest.raises(UnreadableFile, match=r"a\.txt\.gz unpacks to more than"):
         read_document(tmp_path / "a.txt.gz")

@@ -43,8 +43,7 @@ _OPEN_ATTEMPTS = 5
 # Beyond so many passages of equal score, which of them are returned may change when the index is rebuilt.
 _MAX_TIES = 10_000
 _MAX_DECODED = 4_096  # Entries that stay decoded: a search looks at hundreds, and most come back with the next one.
-# Chunks of a file made ready at once.
-_BATCH_SIZE = 512
+_BATCH_SIZE = 512  # Chunks of a file made ready at once.
 _FIELD_PREFIX = "words_"
 # The language of a file is guessed from its first chunks; a chunk that does not tell has the language of its file.
 _SAMPLE_CHUNKS = 20
@@ -194,8 +193,6 @@ class BM25Index:
 
 
 class IndexWriter:
-    """Adds and removes the entries of files."""
-
     def __init__(self, writer: tantivy.IndexWriter) -> None:
         self._writer = writer
 

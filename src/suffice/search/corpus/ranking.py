@@ -7,7 +7,7 @@ counts twice beside it. The local index and the engines in ``search.engines`` fi
 them here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from suffice.models.embeddings.stretches import compare_stretches
@@ -19,8 +19,7 @@ from suffice.types import Embed, Passage, Place
 
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
 NEAR_DUPLICATE_SIMILARITY = 0.9
-# Added if the query contains the title of the passage.
-_TITLE_MATCH_BONUS = 0.15
+_TITLE_MATCH_BONUS = 0.15  # Added if the query contains the title of the passage.
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +92,23 @@ def drop_near_duplicates(ranked: Iterable[tuple[float, IndexEntry]], k: int) -> 
             break
 
 
-def to_passage(entry: IndexEntry, score: float, *, path: str, owns_id: bool) -> Passage:
-    """Return an entry as a passage whose file is shown as ``path``. A record whose id is another file's too names its file."""
-    place = Place(path, entry.lines, entry.page, entry.record, entry.kind not in INEXACT_KINDS, entry.section)
-    if entry.id is None:
-        key = str(place) if entry.part == 1 else f"{place}#{entry.part}"
-    else:
-        key = entry.id if owns_id else f"{path}#{entry.id}"
-    return Passage(key, entry.text, entry.title, place, entry.kind, score)
+def to_passages(
+    scored: Iterable[tuple[float, IndexEntry]], shorten: Callable[[str], str], owns_id: Callable[[str, str], bool]
+) -> list[Passage]:
+    """Return entries as passages; ``shorten`` says how a file is shown.
+
+    Several files may have a record of the same id: the id of the passage names its file unless the file ``owns_id``.
+    """
+    found = []
+    for score, entry in scored:
+        path = shorten(entry.file)
+        place = Place(path, entry.lines, entry.page, entry.record, entry.kind not in INEXACT_KINDS, entry.section)
+        if entry.id is None:
+            key = str(place) if entry.part == 1 else f"{place}#{entry.part}"
+        else:
+            key = entry.id if owns_id(entry.id, entry.file) else f"{path}#{entry.id}"
+        found.append(Passage(key, entry.text, entry.title, place, entry.kind, score))
+    return found
 
 
 def text_to_embed(entry: IndexEntry) -> str:

@@ -12,6 +12,8 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -24,7 +26,7 @@ from suffice.models.embeddings.static import StaticEmbedder
 from suffice.models.embeddings.stretches import split_stretches
 from suffice.search.base import RankedScope
 from suffice.search.corpus.index import BM25Index, IndexEntry
-from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, text_to_embed, to_passage
+from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, text_to_embed, to_passages
 from suffice.search.corpus.sync import STDIN, CorpusIndex, IndexRequest, open_index
 from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.files.walk import SkippedFile
@@ -66,7 +68,7 @@ class CorpusSearch(VectorSearch):
         self._invalidate = corpus.invalidate
         self._index: BM25Index = corpus.index
         self._progress = progress
-        self._relative_roots = [(os.path.join(os.path.abspath(root), ""), root) for root in relative_roots]
+        self._relative_roots = [(os.path.abspath(root), root) for root in relative_roots]
         self._dense: tuple[list[tantivy.DocAddress], Vectors] | None = None
         self._static: tuple[list[tantivy.DocAddress], Vectors] | None = None
         self._dense_lock = threading.Lock()
@@ -85,7 +87,7 @@ class CorpusSearch(VectorSearch):
         progress: ProgressCallback | None = None,
         stdin_text: str | None = None,
     ) -> "CorpusSearch":
-        """Index what is new or changed below the roots; the root ``-`` is ``stdin_text``.
+        """Index what is new or changed below the roots, and ``stdin_text``, which is the root ``-``.
 
         The index under ``cache_dir`` is reused. A root that is a file and cannot be read is an ``InputError``; inside a folder
         it is ``skipped``. ``notify`` receives messages for the user; ``progress`` receives a stage and the files or
@@ -94,16 +96,9 @@ class CorpusSearch(VectorSearch):
         if not 0 <= alpha <= 1:
             raise InputError(f"alpha is {alpha}; it must be between 0 (meaning only) and 1 (words only).")
         paths = tuple(str(root) for root in roots if str(root) != STDIN)
-        if len(paths) < len(roots) and stdin_text is None:
-            raise InputError("Standard input is empty; pipe a text into it, or name a file.")
-        stdin = stdin_text if len(paths) < len(roots) else None
         on_progress = progress or (lambda stage, done, total: None)
-
-        def work(check_cancelled: Callable[[], None]) -> CorpusIndex:
-            request = IndexRequest(paths, tuple(include), tuple(exclude), stdin, notify, on_progress, check_cancelled)
-            return open_index(request, cache_dir)
-
-        corpus = await run_in_thread(work)
+        wanted = (paths, tuple(include), tuple(exclude), stdin_text, notify, on_progress)
+        corpus = await run_in_thread(lambda check: open_index(IndexRequest(*wanted, check), cache_dir))
         if corpus.index.size == 0:
             raise InputError(_describe_empty_corpus(paths, corpus.skipped, include))
         vectors = EmbeddingCache(embedder or get_minilm(), cache_dir, notify)
@@ -120,34 +115,22 @@ class CorpusSearch(VectorSearch):
         return tuple(map(Path, self._files))
 
     async def list_passages(self, limit: int, file: Path | None = None) -> list[Passage] | None:
-        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``.
-
-        With ``file`` only the first ``limit`` of that file.
-        """
         if file is None and self.size > limit:
             return None
-        return await run_in_thread(lambda check_cancelled: self._list_passages(limit, file))
 
-    def _list_passages(self, limit: int, file: Path | None) -> list[Passage]:
-        addresses = self._index.list_addresses(None if file is None else str(file))[:limit]
-        entries = [self._index.get_entry(address) for address in addresses]
-        return self._to_passages((0.0, entry) for entry in self._order_by_file(entries))
+        def work(check_cancelled: Callable[[], None]) -> list[Passage]:
+            addresses = self._index.list_addresses(None if file is None else str(file))[:limit]
+            return self._to_passages((0.0, entry) for entry in self._order_by_file(addresses))
 
-    def _order_by_file(self, entries: list[IndexEntry]) -> list[IndexEntry]:
+        return await run_in_thread(work)
+
+    def _order_by_file(self, addresses: Sequence[tantivy.DocAddress]) -> list[IndexEntry]:
         order = {file: number for number, file in enumerate(self._files)}
+        entries = map(self._index.get_entry, addresses)
         return sorted(entries, key=lambda entry: order.get(entry.file, len(order)))
 
     def _to_passages(self, scored: Iterable[tuple[float, IndexEntry]]) -> list[Passage]:
-        working_dir = os.path.join(os.getcwd(), "")
-        return [
-            to_passage(
-                entry,
-                score,
-                path=self._shorten_path(entry.file, working_dir),
-                owns_id=entry.id is None or self._owns_id(entry.file, entry.id),
-            )
-            for score, entry in scored
-        ]
+        return to_passages(scored, partial(self._shorten_path, os.path.join(os.getcwd(), "")), self._owns_id)
 
     async def rank_all(self, question: str) -> RankedScope | None:
         """Return all passages with their similarity to a question; ``None`` without vectors for the passages or the question.
@@ -163,10 +146,9 @@ class CorpusSearch(VectorSearch):
     def _rank_all(self, question: str, check_cancelled: Callable[[], None]) -> RankedScope:
         if self.size > MAX_RANKED:
             found = self._index.search(self._index.extract_terms(question), MAX_RANKED)
-            addresses = [address for _, address in found]
+            entries = self._order_by_file([address for _, address in found])
         else:
-            addresses = self._index.list_addresses()
-        entries = self._order_by_file([self._index.get_entry(address) for address in addresses])
+            entries = self._order_by_file(self._index.list_addresses())
         vectors = read_vectors(entries)
         texts = [text_to_embed(entry) for entry in entries]
         scores = score_all(question, texts, vectors, self._make_embed(check_cancelled))
@@ -198,12 +180,14 @@ class CorpusSearch(VectorSearch):
         if self._alpha == 1:
             found = ((score / best, self._index.get_entry(address)) for score, address in hits[:count])
             return self._to_passages(drop_near_duplicates(found, k))
-        weighed = [(score / best, self._index.get_entry(address)) for score, address in hits]
-        words = {entry: score for score, entry in weighed}
+        words = {self._index.get_entry(address): score / best for score, address in hits}
         near = self._find_near(text, count) if self.is_english_only else []
-        entries = list(dict.fromkeys([*(entry for _, entry in weighed[:count]), *near]))
-        scores = [words.get(entry, 0.0) for entry in entries]
-        ranked = self._rank(text, scores, entries, k + EXTRA_EMBEDDED, check_cancelled)
+        entries = list(dict.fromkeys([*islice(words, count), *near]))
+        candidates = [Candidate(entry, words.get(entry, 0.0), self.knows(entry.language)) for entry in entries]
+        # The static vectors say little about other languages.
+        rough = (read_vectors(entries) @ embed_static([text])[0]).tolist() if self.is_english_only else None
+        embed = self._make_embed(check_cancelled)
+        ranked = rank_candidates(text, candidates, self._alpha, rough, k + EXTRA_EMBEDDED, embed)
         return self._to_passages(drop_near_duplicates(ranked, k))
 
     def _find_near(self, text: str, count: int) -> list[IndexEntry]:
@@ -212,30 +196,14 @@ class CorpusSearch(VectorSearch):
             return []
         if self._static is None:
             listed = [(address, self._index.get_entry(address)) for address in self._index.list_addresses()]
-            known = [(address, entry) for address, entry in listed if self._has_meaning(entry)]
+            known = [(address, entry) for address, entry in listed if self.knows(entry.language)]
             self._static = [address for address, _ in known], read_vectors([entry for _, entry in known])
         addresses, vectors = self._static
         cosines = vectors @ embed_static([text])[0]
         return [self._index.get_entry(addresses[i]) for i in np.argsort(-cosines, kind="stable")[:count]]
 
-    def _rank(
-        self, text: str, words: list[float], entries: list[IndexEntry], k: int, check_cancelled: Callable[[], None]
-    ) -> list[tuple[float, IndexEntry]]:
-        """Rank candidates by words and meaning: all by their static vectors, then the best ``k`` by the embedding model."""
-        candidates = [
-            Candidate(entry, score, has_meaning=self._has_meaning(entry))
-            for entry, score in zip(entries, words, strict=True)
-        ]
-        # The static vectors say little about other languages.
-        rough = (read_vectors(entries) @ embed_static([text])[0]).tolist() if self.is_english_only else None
-        return rank_candidates(text, candidates, self._alpha, rough, k, self._make_embed(check_cancelled))
-
     def _make_embed(self, check_cancelled: Callable[[], None]) -> Embed:
         return lambda texts: self._vectors.embed(texts, lambda done: check_cancelled())
-
-    def _has_meaning(self, entry: IndexEntry) -> bool:
-        """Whether the embedding model knows the passage's language."""
-        return entry.language == ENGLISH or not self.is_english_only
 
     @property
     def language(self) -> str | None:
@@ -269,7 +237,7 @@ class CorpusSearch(VectorSearch):
     def _embed_ahead(self, check_cancelled: Callable[[], None]) -> None:
         def list_texts(entry: IndexEntry) -> list[str]:
             """Return what a question compares of a passage."""
-            if not self._has_meaning(entry):
+            if not self.knows(entry.language):
                 return []
             return split_stretches(entry.title, entry.text) if self.is_english_only else [text_to_embed(entry)]
 
@@ -309,18 +277,18 @@ class CorpusSearch(VectorSearch):
         for i in np.argsort(-cosines, kind="stable")[: max(MAX_CANDIDATES, k)]:
             yield float(cosines[i]), self._index.get_entry(addresses[i])
 
-    def _shorten_path(self, file: str, working_dir: str) -> str:
+    def _shorten_path(self, working_dir: str, file: str) -> str:
         """Return a path that opens from the working directory, as the user would write it: ``../docs/a.md`` for ``../docs``."""
         if file.startswith(working_dir):
             return file.removeprefix(working_dir)
-        for folder, given in self._relative_roots:
-            if file.startswith(folder):
-                return os.path.join(given, file.removeprefix(folder))
-            if os.path.join(file, "") == folder:  # The root is the file itself.
+        for root, given in self._relative_roots:
+            if file == root:
                 return given
+            if file.startswith(os.path.join(root, "")):
+                return os.path.join(given, os.path.relpath(file, root))
         return file
 
-    def _owns_id(self, file: str, id: str) -> bool:
+    def _owns_id(self, id: str, file: str) -> bool:
         """Whether the record keeps its bare id: if several files use the id, the first listed one keeps it."""
         users = self._index.find_files_with_id(id)
         return len(users) < 2 or file == next(listed for listed in self._files if listed in users)

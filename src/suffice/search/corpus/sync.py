@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -89,9 +89,9 @@ class CorpusIndex:
 class FileScan:
     """The files as they are now: a stamp by absolute path, in the order of the listing."""
 
-    stamps: dict[str, str] = field(default_factory=dict)
-    skipped: list[SkippedFile] = field(default_factory=list)
-    explicit_files: frozenset[str] = frozenset()
+    stamps: dict[str, str]
+    skipped: list[SkippedFile]
+    explicit_files: frozenset[str]
 
 
 def open_index(request: IndexRequest, cache_dir: Path | None) -> CorpusIndex:
@@ -113,14 +113,12 @@ def open_index(request: IndexRequest, cache_dir: Path | None) -> CorpusIndex:
 def scan_files(request: IndexRequest) -> FileScan:
     """List the requested files and note the state of each."""
     roots = [Path(root) for root in request.roots]
-    listed = list_files(roots, request.include, request.exclude) if roots else None
-    scan = FileScan(explicit_files=frozenset(os.path.abspath(root) for root in roots if not root.is_dir()))
+    listed = list_files(roots, request.include, request.exclude)
+    explicit_files = frozenset(os.path.abspath(root) for root in roots if not root.is_dir())
+    scan = FileScan({}, list(listed.skipped), explicit_files)
     if request.stdin_text is not None:
         scan.stamps[STDIN] = STDIN
         scan.explicit_files |= {STDIN}
-    if listed is None:
-        return scan
-    scan.skipped.extend(listed.skipped)
     working_dir = os.getcwd()
     for path in listed.files:
         name = os.path.normpath(os.path.join(working_dir, path))
@@ -145,7 +143,7 @@ def _open_if_current(folder: Path, scan: FileScan) -> CorpusIndex | None:
         return None
     try:
         rows = _load_manifest(folder)
-        if _find_changed(rows, scan) or _find_deleted(rows, scan):
+        if any(_compare(rows, scan)):
             return None
         index = _share_index(folder / "tantivy")
     except CorruptCache:
@@ -222,7 +220,7 @@ def _build_in_memory(request: IndexRequest, scan: FileScan) -> CorpusIndex:
 
 def _sync_index(index: BM25Index, folder: Path | None, request: IndexRequest, scan: FileScan) -> Manifest:
     rows = _load_manifest(folder)
-    changed, deleted = _find_changed(rows, scan), _find_deleted(rows, scan)
+    changed, deleted = _compare(rows, scan)
     if not changed and not deleted:
         return rows
     known = set(rows)
@@ -289,18 +287,15 @@ def _index_document(
     return ManifestRow(stamp, len(document.chunks), document.remark)
 
 
-def _find_changed(rows: Manifest, scan: FileScan) -> list[str]:
-    """Return the files to read: new, changed and pending ones.
+def _compare(rows: Manifest, scan: FileScan) -> tuple[list[str], list[str]]:
+    """Return the files to read (new, changed and pending ones), and those that are no longer there.
 
     Unreadable files that the user now names are read again, so that the error is raised.
     """
     unreadable = {file for file in scan.explicit_files & rows.keys() if rows[file].why and not rows[file].passages}
     known = {file: row.stamp for file, row in rows.items() if file not in unreadable}
-    return [file for file, stamp in scan.stamps.items() if known.get(file) != stamp]
-
-
-def _find_deleted(rows: Manifest, scan: FileScan) -> list[str]:
-    return [file for file in rows if file not in scan.stamps]
+    changed = [file for file, stamp in scan.stamps.items() if known.get(file) != stamp]
+    return changed, [file for file in rows if file not in scan.stamps]
 
 
 def _is_consistent(index: BM25Index, rows: Manifest) -> bool:

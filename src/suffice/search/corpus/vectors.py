@@ -19,6 +19,7 @@ import numpy as np
 from suffice.errors import ModelError, SearchError
 from suffice.models.embeddings import Embedder
 from suffice.storage.sqlite_cache import SqliteCache
+from suffice.text.languages import ENGLISH
 from suffice.types import Passage, Query, Vectors
 
 # Texts embedded between two writes; an interruption loses at most this work, a few seconds.
@@ -108,6 +109,10 @@ class VectorSearch(ABC):
         self._alpha = alpha
         self._vectors = vectors
         self.is_english_only = vectors.is_english_only
+
+    def knows(self, language: str) -> bool:
+        """Whether vectors of texts in this language mean anything."""
+        return language == ENGLISH or not self.is_english_only
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of any texts, from the same model and cache as the passages."""

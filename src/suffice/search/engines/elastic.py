@@ -9,7 +9,7 @@ the local index (``corpus.ranking``): their vectors are made here, and only for 
 import asyncio
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, unquote
@@ -40,27 +40,17 @@ _INDEX_NAME = re.compile(r"[^\s\"*<>|\\/?#]+")
 class ElasticIndex:
     """An index, the fields that are read from it, and how the engine is asked."""
 
-    engine: str
+    service: str
+    """The engine and the address without secrets, for messages."""
     base_url: str
     index: str
     fields: Mapping[str, str]
-    text: str
-    """The address without secrets, for messages."""
     authorization: str = ""
     key_setting: str = ""
 
-    @property
-    def service(self) -> str:
-        return f"{'OpenSearch' if self.engine == 'opensearch' else 'Elasticsearch'} at {self.text}"
 
-
-@dataclass(frozen=True, slots=True)
-class _Hit:
-    """A document that the engine found, and its BM25 score."""
-
-    id: str
-    source: Mapping[str, Any]
-    score: float
+_Hit = tuple[str, Mapping[str, Any], float]
+"""A document that the engine found: its id, its fields and its BM25 score."""
 
 
 def parse_elastic(text: str, environment: Mapping[str, str]) -> ElasticIndex:
@@ -84,28 +74,26 @@ def parse_elastic(text: str, environment: Mapping[str, str]) -> ElasticIndex:
         key_setting = ""
     fields = {"text": "text"} | {name: parameters[name] for name in _FIELDS if parameters.get(name)}
     base_url = f"{scheme}://{host or 'localhost:9200'}"
-    return ElasticIndex(engine, base_url, path[0], fields, shown, authorization, key_setting)
+    service = f"{'OpenSearch' if engine == 'opensearch' else 'Elasticsearch'} at {shown}"
+    return ElasticIndex(service, base_url, path[0], fields, authorization, key_setting)
 
 
 async def open_elastic(
     text: str, alpha: float, vectors: EmbeddingCache, environment: Mapping[str, str]
 ) -> "ElasticSearch":
     """Check that the index exists and has the named fields."""
-    index = parse_elastic(text, environment)
-    request = _make_request(index, "_mapping")
-    known = await fetch_json(index.service, request, _read_fields)
+    index, shown = parse_elastic(text, environment), remove_secrets(text)
+    known = await fetch_json(index.service, _make_request(index, "_mapping"), _read_fields)
     for name, field in index.fields.items():
         if field not in known:
             some = ", ".join(sorted(known)[:10]) or "none"
             raise InputError(
-                f"The index {index.text} has no field {field!r} for {name}; it has: {some}; name the field with ?{name}=FIELD"
+                f"The index {shown} has no field {field!r} for {name}; it has: {some}; name the field with ?{name}=FIELD"
             )
     return ElasticSearch(index, alpha, vectors)
 
 
 class ElasticSearch(VectorSearch):
-    """Searches an index of Elasticsearch or OpenSearch."""
-
     def __init__(self, index: ElasticIndex, alpha: float, vectors: EmbeddingCache) -> None:
         super().__init__(alpha, vectors)
         self._index = index
@@ -117,28 +105,19 @@ class ElasticSearch(VectorSearch):
             "_source": list(self._index.fields.values()),
             "query": {"multi_match": {"query": text, "fields": fields}},
         }
-        hits = await fetch_json(
-            self._index.service,
-            _make_request(self._index, "_search", body),
-            lambda answer: [
-                _Hit(str(hit["_id"]), hit.get("_source") or {}, float(hit.get("_score") or 0.0))
-                for hit in answer["hits"]["hits"]
-            ],
-        )
+        hits = await fetch_json(self._index.service, _make_request(self._index, "_search", body), _read_hits)
         return await asyncio.to_thread(self._rank, text, hits, k)
 
     def _rank(self, text: str, hits: Sequence[_Hit], k: int) -> list[Passage]:
-        best = max((hit.score for hit in hits), default=0.0) or 1.0
+        best = max((score for _, _, score in hits), default=0.0) or 1.0
         passages: dict[str, Passage] = {}
         candidates = []
-        for hit in hits:
-            for passage in self._to_passages(text, hit):
+        for key, source, score in hits:
+            for passage in self._to_passages(text, key, source):
                 passages[passage.id] = passage
                 entry = IndexEntry(self._index.index, passage.text, passage.title, "web", None, None, None, passage.id)
                 language = detect_language(passage.text) or ENGLISH
-                candidates.append(
-                    Candidate(entry, hit.score / best, has_meaning=language == ENGLISH or not self.is_english_only)
-                )
+                candidates.append(Candidate(entry, score / best, self.knows(language)))
         if not candidates:
             return []
         if self._alpha == 1:
@@ -146,35 +125,34 @@ class ElasticSearch(VectorSearch):
         else:
             rough = None
             if self.is_english_only:
-                entries = [one.entry for one in candidates]
-                static = embed_static([text, *map(text_to_embed, entries)])
+                static = embed_static([text, *(text_to_embed(one.entry) for one in candidates)])
                 rough = (static[1:] @ static[0]).tolist()
             ranked = rank_candidates(text, candidates, self._alpha, rough, k + EXTRA_EMBEDDED, self._vectors.embed)
         kept = drop_near_duplicates(ranked, k)
         return [replace(passages[str(entry.id)], score=score) for score, entry in kept]
 
-    def _to_passages(self, query: str, hit: _Hit) -> list[Passage]:
+    def _to_passages(self, query: str, key: str, source: Mapping[str, Any]) -> list[Passage]:
         """Return a document as passages: whole, or the parts of a long one that have the most words of the query."""
         fields = self._index.fields
-        text = clean_text(_read_text(hit.source, fields["text"])[:_MAX_DOCUMENT_CHARS])
+        text = clean_text(_read_text(source, fields["text"])[:_MAX_DOCUMENT_CHARS])
         if not text:
             return []
-        title = clean_text(_read_text(hit.source, fields.get("title", ""))) or f"{self._index.index} {hit.id}"
-        url = _read_text(hit.source, fields.get("url", "")).strip()
-        page = _read_text(hit.source, fields.get("page", ""))
+        title = clean_text(_read_text(source, fields.get("title", ""))) or f"{self._index.index} {key}"
+        url = _read_text(source, fields.get("url", "")).strip()
+        page = _read_text(source, fields.get("page", ""))
+        if not url.startswith(("http://", "https://")):
+            url = self._index.index
         parts = split_text(text)
         numbered = list(enumerate(parts, 1))
         if len(parts) > _PARTS_PER_DOCUMENT:
             wanted = {stem for _, stem in extract_query_terms(query, [ENGLISH])}
             numbered.sort(key=lambda part: -len(wanted.intersection(stem_text(part[1]))))
-        is_link = url.startswith(("http://", "https://"))
-        place = Place(url if is_link else self._index.index, page=int(page) if page.isdigit() else None)
-        if place.path == self._index.index and place.page is None:
-            place = Place(self._index.index, record=hit.id)
+        place = Place(url, page=int(page)) if page.isdigit() else Place(url)
+        if place == Place(self._index.index):
+            place = Place(self._index.index, record=key)
+        id = f"{self._index.index}#{key}"
         return [
-            Passage(
-                f"{self._index.index}#{hit.id}" + (f"#{number}" if len(parts) > 1 else ""), part, title, place, "web"
-            )
+            Passage(f"{id}#{number}" if len(parts) > 1 else id, part, title, place, "web")
             for number, part in numbered[:_PARTS_PER_DOCUMENT]
         ]
 
@@ -189,18 +167,20 @@ def _make_request(index: ElasticIndex, path: str, body: Mapping[str, Any] | None
     )
 
 
-def _read_fields(answer: Any) -> dict[str, Mapping[str, Any]]:
+def _read_hits(answer: Any) -> list[_Hit]:
+    hits = answer["hits"]["hits"]
+    return [(str(hit["_id"]), hit.get("_source") or {}, float(hit.get("_score") or 0.0)) for hit in hits]
+
+
+def _read_fields(answer: Any) -> set[str]:
     """Return the fields of all indexes in an answer to ``_mapping``, with dots between levels."""
-    fields: dict[str, Mapping[str, Any]] = {}
 
-    def add(properties: Mapping[str, Any], prefix: str) -> None:
-        for name, field in properties.items():
-            fields[prefix + name] = field
-            add(field.get("properties", {}), f"{prefix}{name}.")
+    def list_fields(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+        for name, field in mapping.get("properties", {}).items():
+            yield prefix + name
+            yield from list_fields(field, f"{prefix}{name}.")
 
-    for index in answer.values():
-        add(index["mappings"].get("properties", {}), "")
-    return fields
+    return {field for index in answer.values() for field in list_fields(index["mappings"])}
 
 
 def _read_text(source: Mapping[str, Any], field: str) -> str:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from suffice.errors import InputError
 from suffice.models.embeddings.static import StaticEmbedder, embed_static
 from suffice.search.corpus.index import IndexEntry, Term, extract_query_terms, name_field
-from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, to_passage
+from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, to_passages
 from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.engines import postgres
@@ -60,12 +60,8 @@ class PostgresSearch(VectorSearch):
         self._languages: dict[str, int] = {}
 
     @classmethod
-    async def open(cls, address: postgres.PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
+    def open(cls, address: postgres.PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
         """Connect and check that the collection can be searched with these vectors."""
-        return await asyncio.to_thread(cls._open, address, alpha, vectors)
-
-    @classmethod
-    def _open(cls, address: postgres.PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
         # A connection of its own: the pool would try a dead host again and again before it says so.
         with postgres.translate_errors(address), postgres.connect(address) as connection:
             info = postgres.require_info(connection, address)
@@ -86,7 +82,6 @@ class PostgresSearch(VectorSearch):
 
     @property
     def language(self) -> str | None:
-        """The language of most passages, for a question that does not show its own."""
         return max(self._languages, key=lambda name: self._languages[name], default=None)
 
     async def _find_passages(self, text: str, k: int) -> list[Passage]:
@@ -97,36 +92,22 @@ class PostgresSearch(VectorSearch):
             return []
         with postgres.translate_errors(self._address), postgres.get_pool(self._address.dsn).connection() as connection:
             postgres.set_search_path(connection, self._address)
-            languages = _read_totals(connection)
-            terms = extract_query_terms(text, languages)
-            if not terms:
-                return []
-            found = self._find(connection, text, terms, languages, max(MAX_CANDIDATES, k))
-            ranked = self._rank(text, found, k + EXTRA_EMBEDDED)
-            kept = list(drop_near_duplicates(ranked, k))
+            found = self._find(connection, text, max(MAX_CANDIDATES, k))
+            kept = list(drop_near_duplicates(self._rank(text, found, k + EXTRA_EMBEDDED), k))
             shared = _find_shared_ids(connection, [entry.id for _, entry in kept if entry.id is not None])
-        working_dir = os.path.join(os.getcwd(), "")
-        return [
-            to_passage(
-                entry,
-                score,
-                path=entry.file.removeprefix(working_dir),
-                owns_id=entry.id is None or shared.get(entry.id, entry.file) == entry.file,
-            )
-            for score, entry in kept
-        ]
+        folder = os.path.join(os.getcwd(), "")
+        return to_passages(
+            kept, lambda file: file.removeprefix(folder), lambda key, file: shared.get(key, file) == file
+        )
 
     # -- candidates --------------------------------------------------------------------------------------------------------
 
-    def _find(
-        self,
-        connection: postgres.Connection,
-        text: str,
-        terms: Sequence[Term],
-        languages: Mapping[str, int],
-        limit: int,
-    ) -> list[_Found]:
+    def _find(self, connection: postgres.Connection, text: str, limit: int) -> list[_Found]:
         """Return the candidates of both sides, best words first."""
+        languages = _read_totals(connection)
+        terms = extract_query_terms(text, languages)
+        if not terms:
+            return []
         counts = _read_counts(connection, terms)
         weights = _weigh_query(terms, counts, languages)
         words = postgres.format_weights(weights or {0: 0.0001})
@@ -191,23 +172,17 @@ def _find_by_words(
         ).fetchall()
         scores.update(rows)
 
-    rare, common = _split_by_rarity({term: counts[term] for term in weights})
-    if rare:
+    ordered = sorted(weights, key=lambda term: counts[term])
+    split = sum(total <= MAX_SCORED for total in accumulate(counts[term] for term in ordered))
+    if rare := ordered[:split]:  # All passages that have one of these can be scored.
         score([rare], any_of=True)
-    common = sorted(common, key=lambda term: -weights[term])[:_MAX_COMMON]
+    common = sorted(ordered[split:], key=lambda term: -weights[term])[:_MAX_COMMON]
     for size in range(len(common), 0, -1):
         threshold = sorted(scores.values(), reverse=True)[limit - 1] if len(scores) >= limit else 0.0
         if threshold >= (postgres.K1 + 1) * sum(weights[term] for term in common[:size]):
             break  # No passage with this many of the common words, or fewer, and no rare word can be among the best.
         score(list(combinations(common, size))[:_MAX_GROUPS], any_of=False)
     return sorted(scores, key=lambda found: -scores[found])[:limit]
-
-
-def _split_by_rarity(counts: Mapping[int, int]) -> tuple[list[int], list[int]]:
-    """Return the rarest terms, whose passages can all be scored, and the other terms."""
-    ordered = sorted(counts, key=lambda term: counts[term])
-    rare = sum(total <= MAX_SCORED for total in accumulate(counts[term] for term in ordered))
-    return ordered[:rare], ordered[rare:]
 
 
 def _read_totals(connection: postgres.Connection) -> dict[str, int]:

@@ -36,12 +36,9 @@ from suffice.text.languages import ENGLISH
 
 T = TypeVar("T")
 
-# Files that are written in one transaction.
-_BATCH_FILES = 100
-# Passages whose mean length is used as that of the collection.
-_SAMPLE_PASSAGES = 1_000
-# Passages that are embedded and written at once.
-_WRITE_SIZE = 2_000
+_BATCH_FILES = 100  # Files that are written in one transaction.
+_SAMPLE_PASSAGES = 1_000  # Passages whose mean length is used as that of the collection.
+_WRITE_SIZE = 2_000  # Passages that are embedded and written at once.
 # Advisory locks have two numbers: one for the collection, and one of these or the hash of a path.
 _CREATING, _WORKING = 1, 2
 # For the vector index, whose graph is built in memory: where it does not fit, the rest is built ten times slower.
@@ -69,16 +66,15 @@ def ingest_files(
     """
     scan = scan_files(request)
     if not scan.stamps:
-        raise InputError(
-            f"There is nothing to index in {', '.join(request.roots)}; name a folder or file that has text"
-        )
+        roots = ", ".join(request.roots)
+        raise InputError(f"There is nothing to index in {roots}; name a folder or file that has text")
     with postgres.translate_errors(address), postgres.connect(address) as connection:
-        _open_collection(connection, address, vectors, rebuild=rebuild)
-        with _session_lock(connection, address, _WORKING, shared=True):
-            worker = _IngestWorker(connection, address, request, scan, vectors)
+        worker = _IngestWorker(connection, address, request, scan, vectors)
+        worker.open_collection(rebuild=rebuild)
+        with worker.hold_lock(_WORKING, shared=True):
             worker.work()
-        _finish(connection, address, request)
-        passages, files = _count(connection)
+        worker.finish()
+        passages, files = worker.count()
     return IngestResult(passages, files, worker.read, worker.removed, (*scan.skipped, *worker.skipped))
 
 
@@ -98,6 +94,35 @@ class _IngestWorker:
     # Of the files of one transaction: passages by language, and passages by term.
     _totals: Counter[str] = field(default_factory=Counter)
     _statistics: Counter[int] = field(default_factory=Counter)
+
+    def open_collection(self, *, rebuild: bool) -> None:
+        """Make the collection if it does not exist, or check that it was made for the same vectors."""
+        connection, address = self._connection, self._address
+        embedder = self._vectors.embedder if self._vectors else StaticEmbedder()
+        with self.hold_lock(_CREATING):
+            if rebuild:
+                with self.hold_lock(_WORKING, wait=False) as has_lock:
+                    if not has_lock:
+                        raise SearchError(
+                            f"Another worker is indexing into {address.text}; rebuild when it has finished"
+                        )
+                    postgres.drop_collection(connection, address)
+            info = postgres.read_info(connection, address)
+            if connection.execute("SELECT to_regclass('entries_vector')").fetchone() == (None,):
+                postgres.require_pgvector(connection, address)
+                postgres.require_working_vectors(address)  # Now, and not when all files are read.
+            if info is None:
+                postgres.create_collection(connection, address, embedder.name, embedder.dimension)
+                postgres.set_search_path(connection, address)
+                return
+        postgres.check_version(info, address)
+        if (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
+            same = "configure the same embedder (--vectors static for static)"
+            hint = "leave out --vectors static" if self._vectors is None else same
+            raise InputError(
+                f"The collection {address.text} has vectors of {info.embedder} with {info.dimension} dimensions, not of "
+                f"{embedder.name} with {embedder.dimension}; {hint}, or make it anew with --rebuild"
+            )
 
     def work(self) -> None:
         known = dict(self._connection.execute("SELECT path, stamp FROM files").fetchall())
@@ -138,10 +163,8 @@ class _IngestWorker:
         with self._connection.transaction():
             claimed = self._claim(list(stamps), wait=wait)
             # Another worker may have written some of them since the list was read.
-            rows = self._connection.execute(
-                "SELECT path, stamp FROM files WHERE path = ANY(%s)", (list(claimed),)
-            ).fetchall()
-            current = dict(rows)
+            query = "SELECT path, stamp FROM files WHERE path = ANY(%s)"
+            current = dict(self._connection.execute(query, (list(claimed),)).fetchall())
             todo = [file for file in claimed if current.get(file) != stamps[file]]
             self._delete([file for file in todo if file in current])
             documents = list(read_documents(list(map(Path, todo)), self._request.check_cancelled))
@@ -228,9 +251,8 @@ class _IngestWorker:
 
     def _delete(self, paths: Sequence[str]) -> int:
         """Delete files that this worker has claimed, and take them out of the statistics; return their number."""
-        rows = self._connection.execute(
-            "DELETE FROM files WHERE path = ANY(%s) RETURNING id", (list(paths),)
-        ).fetchall()
+        statement = "DELETE FROM files WHERE path = ANY(%s) RETURNING id"
+        rows = self._connection.execute(statement, (list(paths),)).fetchall()
         for (id,) in rows:
             ends = (id << postgres.FILE_SHIFT, (id + 1) << postgres.FILE_SHIFT)
             self._connection.execute(
@@ -246,116 +268,69 @@ class _IngestWorker:
             )
         return len(rows)
 
+    def finish(self) -> None:
+        """Build the search indexes and compact the statistics, unless other workers are still writing."""
+        connection, request = self._connection, self._request
+        with self.hold_lock(_WORKING, wait=False) as has_lock:
+            if not has_lock:
+                return
+            with connection.transaction():
+                for table, key, value in (("statistics", "term", "passages"), ("totals", "name", "count")):
+                    connection.execute(
+                        f"WITH moved AS (DELETE FROM {table} RETURNING {key}, {value}) INSERT INTO {table} "
+                        f"SELECT {key}, sum({value}) FROM moved GROUP BY {key} HAVING sum({value}) <> 0".encode()
+                    )
+            request.progress("building the search indexes", 0, 2)
+            self._set_build_memory()
+            connection.execute("CREATE INDEX IF NOT EXISTS entries_terms ON entries USING gin (terms)")
+            request.check_cancelled()
+            request.progress("building the search indexes", 1, 2)
+            self._build_vector_index()
+            connection.execute("SELECT gin_clean_pending_list('entries_terms')")
+            for table in ("files", "passages", "entries", "statistics", "totals"):
+                connection.execute(f"VACUUM (ANALYZE) {table}".encode())
+            request.progress("building the search indexes", 2, 2)
+
+    def _set_build_memory(self) -> None:
+        row = self._connection.execute("SELECT count(*), (SELECT dimension FROM collection) FROM entries").fetchone()
+        passages, dimension = row if row is not None else (0, 0)
+        megabytes = min(_MAX_BUILD_MEGABYTES, 64 + passages * (2 * dimension + _GRAPH_BYTES) // 1_000_000)
+        self._connection.execute(f"SET maintenance_work_mem = '{megabytes}MB'".encode())
+
+    def _build_vector_index(self) -> None:
+        statement = b"CREATE INDEX IF NOT EXISTS entries_vector ON entries USING hnsw (vector halfvec_cosine_ops)"
+        try:
+            self._connection.execute(statement)
+        except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):
+            # Parallel workers share memory through /dev/shm, which is small in many containers.
+            self._connection.execute("SET max_parallel_maintenance_workers = 0")
+            self._connection.execute(statement)
+
+    @contextmanager
+    def hold_lock(self, key: int, *, shared: bool = False, wait: bool = True) -> Iterator[bool]:
+        """Hold an advisory lock of the collection; ``False`` if it is taken and ``wait`` is not set."""
+        suffix = "_shared" if shared else ""
+        keys = (_hash(self._address.schema), key)
+        prefix = "pg_advisory_lock" if wait else "pg_try_advisory_lock"
+        row = self._connection.execute(f"SELECT {prefix}{suffix}(%s, %s)".encode(), keys).fetchone()
+        has_lock = wait or bool(row and row[0])
+        try:
+            yield has_lock
+        finally:
+            if has_lock:
+                with suppress(psycopg.OperationalError):  # A connection that is lost holds no lock.
+                    self._connection.execute(f"SELECT pg_advisory_unlock{suffix}(%s, %s)".encode(), keys)
+
+    def count(self) -> tuple[int, int]:
+        """Return the number of passages and of files that have some."""
+        query = "SELECT coalesce(sum(passages), 0), count(*) FILTER (WHERE passages > 0) FROM files"
+        row = self._connection.execute(query).fetchone()
+        return (int(row[0]), int(row[1])) if row is not None else (0, 0)
+
     def _copy(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._connection.cursor().copy(f"COPY {table} FROM STDIN".encode()) as copy:
             for row in rows:
                 copy.write_row(row)
-
-
-# -- the collection --------------------------------------------------------------------------------------------------------
-
-
-def _open_collection(
-    connection: postgres.Connection,
-    address: postgres.PostgresAddress,
-    vectors: EmbeddingCache | None,
-    *,
-    rebuild: bool,
-) -> None:
-    """Make the collection if it does not exist, or check that it was made for the same vectors."""
-    embedder = vectors.embedder if vectors else StaticEmbedder()
-    with _session_lock(connection, address, _CREATING):
-        if rebuild:
-            with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
-                if not has_lock:
-                    raise SearchError(f"Another worker is indexing into {address.text}; rebuild when it has finished")
-                postgres.drop_collection(connection, address)
-        info = postgres.read_info(connection, address)
-        if connection.execute("SELECT to_regclass('entries_vector')").fetchone() == (None,):
-            postgres.require_pgvector(connection, address)
-            postgres.require_working_vectors(address)  # Now, and not when all files are read.
-        if info is None:
-            postgres.create_collection(connection, address, embedder.name, embedder.dimension)
-            postgres.set_search_path(connection, address)
-            return
-    postgres.check_version(info, address)
-    if (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
-        same = "configure the same embedder (--vectors static for static)"
-        hint = "leave out --vectors static" if vectors is None else same
-        raise InputError(
-            f"The collection {address.text} has vectors of {info.embedder} with {info.dimension} dimensions, not of "
-            f"{embedder.name} with {embedder.dimension}; {hint}, or make it anew with --rebuild"
-        )
-
-
-def _finish(connection: postgres.Connection, address: postgres.PostgresAddress, request: IndexRequest) -> None:
-    """Build the search indexes and compact the statistics, unless other workers are still writing."""
-    with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
-        if not has_lock:
-            return
-        with connection.transaction():
-            for table, key, value in (("statistics", "term", "passages"), ("totals", "name", "count")):
-                connection.execute(
-                    f"WITH moved AS (DELETE FROM {table} RETURNING {key}, {value}) INSERT INTO {table} "
-                    f"SELECT {key}, sum({value}) FROM moved GROUP BY {key} HAVING sum({value}) <> 0".encode()
-                )
-        request.progress("building the search indexes", 0, 2)
-        _set_build_memory(connection)
-        connection.execute("CREATE INDEX IF NOT EXISTS entries_terms ON entries USING gin (terms)")
-        request.check_cancelled()
-        request.progress("building the search indexes", 1, 2)
-        _build_vector_index(connection)
-        connection.execute("SELECT gin_clean_pending_list('entries_terms')")
-        for table in ("files", "passages", "entries", "statistics", "totals"):
-            connection.execute(f"VACUUM (ANALYZE) {table}".encode())
-        request.progress("building the search indexes", 2, 2)
-
-
-def _set_build_memory(connection: postgres.Connection) -> None:
-    row = connection.execute("SELECT count(*), (SELECT dimension FROM collection) FROM entries").fetchone()
-    passages, dimension = row if row is not None else (0, 0)
-    megabytes = min(_MAX_BUILD_MEGABYTES, 64 + passages * (2 * dimension + _GRAPH_BYTES) // 1_000_000)
-    connection.execute(f"SET maintenance_work_mem = '{megabytes}MB'".encode())
-
-
-def _build_vector_index(connection: postgres.Connection) -> None:
-    statement = b"CREATE INDEX IF NOT EXISTS entries_vector ON entries USING hnsw (vector halfvec_cosine_ops)"
-    try:
-        connection.execute(statement)
-    except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):
-        # Parallel workers share memory through /dev/shm, which is small in many containers.
-        connection.execute("SET max_parallel_maintenance_workers = 0")
-        connection.execute(statement)
-
-
-@contextmanager
-def _session_lock(
-    connection: postgres.Connection,
-    address: postgres.PostgresAddress,
-    key: int,
-    *,
-    shared: bool = False,
-    wait: bool = True,
-) -> Iterator[bool]:
-    """Hold an advisory lock of the collection; ``False`` if it is taken and ``wait`` is not set."""
-    suffix = "_shared" if shared else ""
-    keys = (_hash(address.schema), key)
-    prefix = "pg_advisory_lock" if wait else "pg_try_advisory_lock"
-    row = connection.execute(f"SELECT {prefix}{suffix}(%s, %s)".encode(), keys).fetchone()
-    has_lock = wait or bool(row and row[0])
-    try:
-        yield has_lock
-    finally:
-        if has_lock:
-            with suppress(psycopg.OperationalError):  # A connection that is lost holds no lock.
-                connection.execute(f"SELECT pg_advisory_unlock{suffix}(%s, %s)".encode(), keys)
-
-
-def _count(connection: postgres.Connection) -> tuple[int, int]:
-    row = connection.execute(
-        "SELECT coalesce(sum(passages), 0), count(*) FILTER (WHERE passages > 0) FROM files"
-    ).fetchone()
-    return (int(row[0]), int(row[1])) if row is not None else (0, 0)
 
 
 def _make_row(entry: IndexEntry, id: int) -> tuple[Any, ...]:

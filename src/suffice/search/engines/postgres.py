@@ -184,9 +184,8 @@ def require_info(connection: Connection, address: PostgresAddress) -> Collection
     """Return what the collection was made with; raise ``InputError`` if it cannot be searched."""
     info = read_info(connection, address)
     if info is None:
-        rows = connection.execute(
-            "SELECT substr(nspname, 9) FROM pg_namespace WHERE nspname LIKE 'suffice\\_%' ORDER BY 1 LIMIT 5"
-        ).fetchall()
+        query = "SELECT substr(nspname, 9) FROM pg_namespace WHERE nspname LIKE 'suffice\\_%' ORDER BY 1 LIMIT 5"
+        rows = connection.execute(query).fetchall()
         others = f" (it has: {', '.join(name for (name,) in rows)})" if rows else ""
         raise InputError(
             f"There is no collection {address.collection!r} at {address.text}{others}; make it with: "
@@ -220,10 +219,8 @@ def drop_collection(connection: Connection, address: PostgresAddress) -> None:
 
 def require_pgvector(connection: Connection, address: PostgresAddress) -> None:
     """Make sure that the extension is there, and create it if the user may."""
-    available = connection.execute(
-        "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
-    ).fetchone()
-    if available is None:
+    query = "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
+    if connection.execute(query).fetchone() is None:
         raise InputError(
             f"The server of {address.text} does not have the extension pgvector; install it there (Debian: "
             "postgresql-NN-pgvector)"

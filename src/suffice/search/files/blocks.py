@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from suffice.search.files.chunk import (
-    ChunkKind,
-    DocumentChunk,
-    HeadingPath,
-    UnreadableFile,
-    enter_heading,
-    format_heading_path,
-)
+from suffice.search.files.chunk import ChunkKind, DocumentChunk, HeadingPath, UnreadableFile
 from suffice.search.files.prose import Prose
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
@@ -61,12 +54,12 @@ def pack_blocks(blocks: Iterable[Block], path: Path, kind: ChunkKind) -> list[Do
             sections.append([])
         if block.text.strip():
             sections[-1].append(block)
-    headings: HeadingPath = []
+    headings = HeadingPath()
     found = []
     for section in sections:
         for block in section:
-            headings = headings if block.level is None else enter_heading(headings, block.level, block.text)
-        prose, title = _to_prose(section), format_heading_path(headings, path.name)
+            headings = headings if block.level is None else headings.enter(block.level, block.text)
+        prose, title = _to_prose(section), headings.format(path.name)
         for chunk in prose.chunk():
             record = f"para-{prose.find_source(chunk)[0]}"
             found.append(DocumentChunk(chunk.text, title, kind, record=record))

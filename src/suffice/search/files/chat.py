@@ -164,8 +164,6 @@ def _find_id(fields: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 
 def _find_date(fields: Mapping[str, Any]) -> str:
-    if fields.keys().isdisjoint(_DATE_KEYS):
-        return ""
     date, time = fields.get("date"), fields.get("time")
     if isinstance(date, str) and isinstance(time, str):
         return f"{date} {time}".strip()

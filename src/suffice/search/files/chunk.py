@@ -1,6 +1,5 @@
 """The chunk of a file: a stretch of its text, its title, and where it stands. Every reader returns chunks."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
@@ -9,27 +8,9 @@ from suffice.errors import InputError
 from suffice.text.chunks import Chunk
 from suffice.text.plain import to_one_line
 
-ChunkKind = Literal[
-    "text",
-    "markdown",
-    "code",
-    "html",
-    "pdf",
-    "docx",
-    "odt",
-    "rtf",
-    "pptx",
-    "odp",
-    "xlsx",
-    "ods",
-    "epub",
-    "email",
-    "csv",
-    "notebook",
-    "chat",
-    "record",
-]
-HeadingPath = Sequence[tuple[int, str]]  # The headings above a line, outermost first, each with its level.
+TextKind = Literal["text", "markdown", "code", "html", "csv", "notebook", "chat", "record", "email"]
+PackedKind = Literal["pdf", "docx", "odt", "rtf", "pptx", "odp", "xlsx", "ods", "epub"]
+ChunkKind = Literal[TextKind, PackedKind]
 
 INEXACT_KINDS = frozenset({"html"})  # Their text does not match the lines of the source one by one.
 MAX_BYTES = 100 * 1024 * 1024  # Size limit of a file, unpacked.
@@ -85,14 +66,20 @@ def to_document_chunk(chunk: Chunk, title: str, kind: ChunkKind) -> DocumentChun
     return DocumentChunk(chunk.text, to_one_line(title), kind, lines=(chunk.first, chunk.last))
 
 
-def enter_heading(path: HeadingPath, level: int, text: str) -> HeadingPath:
-    """Return the heading path below a new heading: it replaces the headings of its own level and deeper ones."""
-    return [*[(above, title) for above, title in path if above < level], (level, text)]
+class HeadingPath(tuple[tuple[int, str], ...]):
+    """The headings above a line, outermost first, each with its level."""
 
+    def leave(self, level: int) -> "HeadingPath":
+        """Return the path without the headings of a level and deeper ones."""
+        return HeadingPath(heading for heading in self if heading[0] < level)
 
-def format_heading_path(path: HeadingPath, fallback: str) -> str:
-    """Return ``Guide > Install``, or the fallback if there is no heading."""
-    return to_one_line(" > ".join(text for _, text in path) or fallback)
+    def enter(self, level: int, text: str) -> "HeadingPath":
+        """Return the path below a new heading, which replaces those of its own level and deeper ones."""
+        return HeadingPath((*self.leave(level), (level, text)))
+
+    def format(self, fallback: str) -> str:
+        """Return ``Guide > Install``, or the fallback if there is no heading."""
+        return to_one_line(" > ".join(text for _, text in self) or fallback)
 
 
 def get_suffix(name: str) -> str:

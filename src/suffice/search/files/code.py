@@ -215,8 +215,6 @@ def _parse_python(lines: Sequence[str]) -> "_PythonSyntax | None":
 
 
 class _PythonSyntax:
-    """Collects what a Python file defines and assigns."""
-
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.symbols: list[_Symbol] = []

@@ -6,6 +6,7 @@ fails, but binary data raises ``UnreadableFile``.
 
 import codecs
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from suffice.search.files.chunk import MAX_BYTES, UnreadableFile, make_size_error
@@ -26,17 +27,22 @@ _CONTROL_CHARS = re.compile(r"[\x00-\x06\x0e-\x1a\x7f]")
 _REPLACEMENT_CHAR = "\ufffd"
 
 
+def read_limited(read: Callable[[int], bytes], name: object, beyond: str = "is larger than") -> bytes:
+    """Return what ``read`` yields. The size is checked by reading, as that of a pipe or an archive is not known before."""
+    data = read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise make_size_error(name, beyond)
+    return data
+
+
 def load_bytes(path: Path) -> bytes:
-    """Return the bytes of a file. The size is checked while reading, because the size of a pipe is not known before."""
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = read_limited(file.read, path)
     except PermissionError as error:
         raise UnreadableFile(f"{path} cannot be read; check its permissions.") from error
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be opened ({error.strerror or error}); check the path.") from error
-    if len(data) > MAX_BYTES:
-        raise make_size_error(path, "is larger than")
     if not data.strip():
         raise UnreadableFile(f"{path} is empty; give a file that contains text.")
     return data

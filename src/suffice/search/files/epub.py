@@ -20,7 +20,6 @@ _PAGE_TYPES = ("application/xhtml+xml", "text/html")
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
-    """Return the chunks of an e-book."""
     with open_package(data, path, "EPUB") as package:
         rootfile = package.read_xml("META-INF/container.xml").find(f".//{_CONTAINER}rootfile")
         if rootfile is None:

@@ -81,16 +81,9 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
         raise UnreadableFile(f"{name} contains no text outside of scripts and markup; save the rendered page instead.")
     first = next(root.find_all(lambda element: element.tag == "title"), None)
     title = "" if first is None else "".join(child.text for child in first.children if isinstance(child, _HtmlText))
-    titles = HeadingPaths(prose, "")
-    return [
-        DocumentChunk(
-            chunk.text,
-            _join_titles(to_one_line(title) or PurePath(name).name, titles.title_for(chunk)),
-            "html",
-            lines=prose.find_source(chunk),
-        )
-        for chunk in prose.chunk()
-    ]
+    page_title, paths = to_one_line(title) or PurePath(name).name, HeadingPaths(prose, "")
+    titled = [(chunk, _join_titles(page_title, paths.title_for(chunk))) for chunk in prose.chunk()]
+    return [DocumentChunk(chunk.text, title, "html", lines=prose.find_source(chunk)) for chunk, title in titled]
 
 
 def _join_titles(page_title: str, path: str) -> str:
@@ -304,8 +297,6 @@ class _PageReader:
 
     def _flush(self) -> None:
         """Write the collected text as an item, a term or a paragraph."""
-        if not self._buffer:
-            return
         text, span = _join_text(self._buffer), _find_span(self._buffer)
         self._buffer.clear()
         if not text.strip(" `\n|"):

@@ -43,9 +43,8 @@ def read_documents(
     Files that reach their limit on processor time share a budget: when it is spent, every further file has only two seconds.
     """
     budget = _SlowFileBudget()
-    results = get_pool().run_all(
-        map(budget.make_job, paths), Document, check_cancelled, max_workers=choose_worker_count(len(paths))
-    )
+    jobs, workers = map(budget.make_job, paths), choose_worker_count(len(paths))
+    results = get_pool().run_all(jobs, Document, check_cancelled, max_workers=workers)
     for path, result in zip(paths, results, strict=True):
         document = budget.check_result(result, str(path))
         needs_ocr = document.needs_ocr if isinstance(document, Document) else isinstance(document, ScannedFile)
@@ -64,9 +63,8 @@ def read_isolated(path: Path) -> Document:
 def read_isolated_text(text: str, name: str, check_cancelled: Callable[[], None]) -> Document | UnreadableFile:
     """Return a text, such as standard input, as a document; the suffix of ``name`` decides the format."""
     data = text.encode("utf-8", "replace")
-    (result,) = get_pool().run_all(
-        [IsolatedJob(f"{_READER}:read_data", (data, name), get_limits(len(data)))], Document, check_cancelled
-    )
+    job = IsolatedJob(f"{_READER}:read_data", (data, name), get_limits(len(data)))
+    (result,) = get_pool().run_all([job], Document, check_cancelled)
     return _check_result(result, name)
 
 
@@ -83,8 +81,11 @@ def draw_isolated(path: Path, page: int, quotes: Sequence[tuple[str, str]]) -> P
 def get_limits(size: int) -> Limits:
     """Return what reading a file of this size may use."""
     memory = min(_BASE_MEMORY + _MEMORY_PER_BYTE * size, _MAX_MEMORY)
-    cpu = _BASE_CPU_SECONDS + _CPU_SECONDS_PER_MB * size // _MB
-    return Limits(memory, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
+    return _make_limits(memory, _BASE_CPU_SECONDS + _CPU_SECONDS_PER_MB * size // _MB)
+
+
+def _make_limits(memory: int, cpu_seconds: int) -> Limits:
+    return Limits(memory, cpu_seconds, float(cpu_seconds * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
 
 
 def get_reader_version(name: str) -> str:
@@ -96,10 +97,9 @@ def _read_with_ocr(
     path: Path, without: Document | UnreadableFile, check_cancelled: Callable[[], None]
 ) -> Document | UnreadableFile:
     """Read a file again with OCR, which may use more; return it as it was without OCR if that fails."""
-    cpu = 2 * ocr.OCR_SECONDS
-    limits = Limits(_OCR_MEMORY, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
+    job = _make_path_job(path, _make_limits(_OCR_MEMORY, 2 * ocr.OCR_SECONDS), use_ocr=True)
     try:
-        return get_pool().run(_make_path_job(path, limits, use_ocr=True), Document, check_cancelled)
+        return get_pool().run(job, Document, check_cancelled)
     except UnreadableFile as error:
         return error
     except JobFailed as error:
@@ -118,10 +118,7 @@ class _SlowFileBudget:
     def make_job(self, path: Path) -> IsolatedJob:
         job = _make_job(path)
         if self._seconds_left <= 0:
-            seconds = float(_SHORT_CPU_SECONDS * _WALL_CLOCK_FACTOR)
-            job = structs.replace(
-                job, limits=structs.replace(job.limits, cpu_seconds=_SHORT_CPU_SECONDS, seconds=seconds)
-            )
+            job = structs.replace(job, limits=_make_limits(job.limits.memory_bytes, _SHORT_CPU_SECONDS))
         self._limits.append(job.limits)
         return job
 

@@ -26,17 +26,11 @@ _MAX_HEADER_CHARS = 300
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     """Return the chunks of a message, or of all messages of a mailbox."""
     is_mailbox = get_suffix(path.name) in (".mbox", ".mbx") or _MBOX_START.match(data) is not None
-    messages = _split_mailbox(data) if is_mailbox else [data]
+    messages = [_MBOX_QUOTED.sub(rb"\1", part) for part in _MBOX_START.split(data)[1:]] if is_mailbox else [data]
     found = [chunk for number, raw in enumerate(messages, start=1) for chunk in _read_message(raw, number)]
     if not found:
         raise UnreadableFile(f"{path} contains no message with text; export it again from the mail program.")
     return found
-
-
-def _split_mailbox(data: bytes) -> list[bytes]:
-    starts = list(_MBOX_START.finditer(data))
-    ends = [*[match.start() for match in starts[1:]], len(data)][: len(starts)]
-    return [_MBOX_QUOTED.sub(rb"\1", data[match.end() : end]) for match, end in zip(starts, ends, strict=True)]
 
 
 def _read_message(raw: bytes, number: int) -> Iterator[DocumentChunk]:

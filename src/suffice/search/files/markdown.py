@@ -46,16 +46,11 @@ _MAY_HAVE_MARKUP = re.compile(r"[\[<\\{¶&]")
 _FRONT_MATTER = re.compile(r"(title|date|updated)\s*[:=]\s*(.*\S)")
 _HEADING_MARKS = re.compile(r"^\s*#{1,6}\s+|(?<!\s)\s++#+\s*$")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|(?<!\w)_)(?=\S)((?:(?!\1).)++)(?<=\S)\1")
-_LOOKS_LIKE_MARKDOWN = re.compile(r"^(?:#{2,6} +\S|```[\w-]*$)|\]\(https?://", re.MULTILINE)
-
-
-def looks_like_markdown(text: str) -> bool:
-    """Whether a text without a telling name has subheadings, fences or links."""
-    return _LOOKS_LIKE_MARKDOWN.search(text[:200_000]) is not None
+# What tells Markdown without a telling name: subheadings, fences or links.
+MARKDOWN_MARKUP = re.compile(r"^(?:#{2,6} +\S|```[\w-]*$)|\]\(https?://", re.MULTILINE)
 
 
 def convert(text: str) -> Prose:
-    """Return the document as light Markdown."""
     lines = split_lines(text)
     title, date, body_start = _read_front_matter(lines)
     lines[:body_start] = [""] * body_start

@@ -50,7 +50,8 @@ _INLINE = re.compile(
     """,
     re.VERBOSE,
 )
-_LOOKS_LIKE_ASCIIDOC = re.compile(
+# What tells AsciiDoc without a telling name: block attributes, conditions, tables or references.
+ASCIIDOC_MARKUP = re.compile(
     r"^\[(?:source|verse|quote|listing|horizontal|discrete|NOTE|TIP|WARNING|IMPORTANT|CAUTION|(?:cols|options|subs)=)[^\[\]\n]*\]\s*$"
     r"|^(?:ifn?def|endif|include|image)::\S*\[.*\]\s*$|^\|={3,}\s*$|\b(?:xref|linkgit):[\w./#-]+\[[^\]\n]*\]",
     re.MULTILINE,
@@ -223,11 +224,6 @@ READERS: Mapping[str, Callable[[str], Prose]] = {
     "asciidoc": lambda text: _AsciiDocReader(text).read(),
     **{name: partial(_read_headings, re.compile(heading)) for name, heading in _HEADINGS.items()},
 }
-
-
-def looks_like_asciidoc(text: str) -> bool:
-    """Whether a text without a telling name has block attributes, conditions, tables or references of AsciiDoc."""
-    return _LOOKS_LIKE_ASCIIDOC.search(text[:200_000]) is not None
 
 
 def looks_like_man(text: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from suffice.search.files import markdown
-from suffice.search.files.chunk import DocumentChunk, HeadingPath, UnreadableFile, enter_heading, format_heading_path
+from suffice.search.files.chunk import DocumentChunk, HeadingPath, UnreadableFile
 from suffice.search.files.prose import Prose
 from suffice.text.chunks import split_lines
 
@@ -17,7 +17,7 @@ _MAX_OUTPUT_CHARS = 500
 def parse(text: str, name: str) -> list[DocumentChunk]:
     """Return the chunks of a notebook: text cells as light Markdown, code and its output as fenced blocks."""
     cells, language = _read_cells(text, name)
-    path: HeadingPath = []
+    path = HeadingPath()
     found = []
     for number, cell in enumerate(cells, start=1):
         source = _join_source(cell.get("source"))
@@ -25,12 +25,12 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
         if kind == "markdown":
             prose = markdown.convert(source)
             for heading in prose.headings:
-                path = enter_heading(path, heading.level, heading.text)
+                path = path.enter(heading.level, heading.text)
         else:
             prose = Prose([])
             for text in filter(str.strip, [source, *_iter_outputs(cell)]):
                 prose.append_code(split_lines(text.strip("\n")), language if text is source and kind == "code" else "")
-        title = format_heading_path(path, PurePath(name).name)
+        title = path.format(PurePath(name).name)
         found += [DocumentChunk(c.text, title, "notebook", record=f"cell-{number}") for c in prose.chunk()]
     if not found:
         raise UnreadableFile(f"{name} is a notebook without text; give one that has text in its cells.")

@@ -10,17 +10,8 @@ from xml.etree import ElementTree
 
 from suffice.search.files.chunk import MAX_BYTES, UnreadableFile, make_size_error
 
-# RuntimeError: encrypted; NotImplementedError: an unknown compression; KeyError: a missing part.
-_PARSE_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    ValueError,
-    ElementTree.ParseError,
-    NotImplementedError,
-    RuntimeError,
-)
+# KeyError: a missing part; RuntimeError: encrypted, or an unknown compression.
+_PARSE_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, ElementTree.ParseError, RuntimeError)
 
 
 class Package:

@@ -10,6 +10,7 @@ from suffice.search.files.chunk import ChunkKind, DocumentChunk, get_suffix, par
 from suffice.search.files.prose import Prose, find_titles, to_document_chunks
 from suffice.text.chunks import split_lines
 
+_SAMPLE_CHARS = 200_000  # In which the markup of a text is looked for.
 MARKDOWN_SUFFIXES = parse_suffixes("md markdown mdx mkd qmd rmd")
 _CONVERTERS: dict[str, Callable[[str], Prose]] = {
     **dict.fromkeys(MARKDOWN_SUFFIXES, markdown.convert),
@@ -36,11 +37,12 @@ def _recognise(text: str) -> Callable[[str], Prose]:
     """Return what reads a text without a telling name, by its markup."""
     if markup.looks_like_man(text):
         return markup.READERS["man"]
-    if markup.looks_like_asciidoc(text):
+    sample = text[:_SAMPLE_CHARS]
+    if markup.ASCIIDOC_MARKUP.search(sample):
         return markup.READERS["asciidoc"]
-    if rst.looks_like_rst(text):
+    if rst.looks_like_rst(sample):
         return rst.convert
-    return markdown.convert if markdown.looks_like_markdown(text) else _convert_plain
+    return markdown.convert if markdown.MARKDOWN_MARKUP.search(sample) else _convert_plain
 
 
 def _convert_plain(text: str) -> Prose:

@@ -23,7 +23,6 @@ _SKIPPED_TYPES = ("dt", "ftr", "hdr", "sldNum", "sldImg")
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
-    """Return the chunks of a PowerPoint presentation."""
     with open_package(data, path, "PowerPoint presentation") as package:
         return pack_slides((_read_slide(package, name) for name in _list_slides(package)), path, "pptx")
 

@@ -8,24 +8,18 @@ syntax to parse.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from math import ceil
 from pathlib import PurePath
 
-from suffice.search.files.chunk import (
-    ChunkKind,
-    DocumentChunk,
-    HeadingPath,
-    enter_heading,
-    format_heading_path,
-    to_document_chunk,
-)
+from suffice.search.files.chunk import ChunkKind, DocumentChunk, HeadingPath, to_document_chunk
 from suffice.text.chunks import Chunk, Structure, chunk_lines
 from suffice.text.markdown import split_row
 
 _WORDS = re.compile(r"[\w ,.'’()-]*\w\)?")
 _NO_LINE_TEXT = re.compile("[\r\n\ud800-\udfff]")
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
+CELL_SEPARATOR = " · "
 OBJECT_LEVEL = 100  # The level of a described function, class or option; it is below every heading.
 
 
@@ -154,15 +148,11 @@ class Prose:
     ) -> None:
         """Write a table whose rows have several lines as a list of ``column: value``, spread over the lines of each row."""
         for first, stop, texts in rows:
-            labels = [*header, *[""] * (len(texts) - len(header))][: len(texts)]
-            filled = [(label, text) for label, text in zip(labels, texts, strict=True) if text]
-            share = max(1, ceil(len(filled) / max(1, stop - first)))
-            for line, begin in enumerate(range(0, len(filled), share), start=first):
-                part = filled[begin : begin + share]
+            cells = [format_record(header[i : i + 1], [text]) for i, text in enumerate(texts) if text.strip()]
+            share = max(1, ceil(len(cells) / max(1, stop - first)))
+            for line, begin in enumerate(range(0, len(cells), share), start=first):
                 mark = "- " if line == first else "  "
-                self.lines[line] = (
-                    prefix + mark + format_record([label for label, _ in part], [text for _, text in part])
-                )
+                self.lines[line] = prefix + mark + CELL_SEPARATOR.join(cells[begin : begin + share])
             self.block_starts.add(first + 1)
             self.unbroken.update(range(first + 2, stop + 1))
         if rows:
@@ -205,7 +195,6 @@ class Prose:
 
 
 def to_code(words: str) -> str:
-    """Return words as inline code."""
     return f"`` {words} ``" if "`" in words else f"`{words}`"
 
 
@@ -247,10 +236,8 @@ def format_record(columns: Sequence[str], cells: Sequence[str]) -> str:
     >>> format_record(["name", "age", "city"], ["Bob", "5", ""])
     'name: Bob · age: 5'
     """
-    names = [*columns, *[""] * (len(cells) - len(columns))]
-    return " · ".join(
-        f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=False) if cell.strip()
-    )
+    named = zip_longest(columns, cells, fillvalue="")
+    return CELL_SEPARATOR.join(f"{name}: {cell}" if name else cell for name, cell in named if cell.strip())
 
 
 def find_titles(lines: Sequence[str]) -> list[Heading]:
@@ -302,15 +289,14 @@ class HeadingPaths:
         self.paths: list[HeadingPath] = []
         self.is_text: list[bool] = []
         starts = {heading.first: heading for heading in prose.headings}
-        path: HeadingPath = []
+        path = HeadingPath()
         heading_end = 0
         ends: list[tuple[int, int]] = []
         for number, line in enumerate(prose.lines, start=1):
             while ends and number > ends[-1][0]:
-                level = ends.pop()[1]
-                path = [(above, text) for above, text in path if above < level]
+                path = path.leave(ends.pop()[1])
             if heading := starts.get(number):
-                path = enter_heading(path, heading.level, heading.text)
+                path = path.enter(heading.level, heading.text)
                 heading_end = heading.last
                 if heading.end is not None:
                     ends.append((heading.end, heading.level))
@@ -322,11 +308,11 @@ class HeadingPaths:
         numbers = range(chunk.first - 1, chunk.last)
         paths = [self.paths[n] for n in numbers if self.is_text[n] and self.paths[n]] or [self.paths[chunk.last - 1]]
         together = takewhile(lambda headings: len({text for _, text in headings}) == 1, zip(*paths, strict=False))
-        shared = [headings[0] for headings in together]
-        return format_heading_path(_drop_repeated(shared or paths[0]), self.fallback)
+        shared = HeadingPath(headings[0] for headings in together)
+        return _drop_repeated(shared or paths[0]).format(self.fallback)
 
 
 def _drop_repeated(path: HeadingPath) -> HeadingPath:
     """Return the path without a name that the heading above has already: ``Feature`` > ``gdal.Feature``."""
     texts = [""] + [text for _, text in path]
-    return [entry for above, entry in zip(texts, path, strict=False) if entry[1].rpartition(".")[2] != above]
+    return HeadingPath(entry for above, entry in zip(texts, path, strict=False) if entry[1].rpartition(".")[2] != above)

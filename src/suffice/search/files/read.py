@@ -8,37 +8,13 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 
-from suffice.search.files import (
-    chat,
-    code,
-    docx,
-    epub,
-    html,
-    mail,
-    notebook,
-    opendocument,
-    pdf,
-    plain,
-    pptx,
-    records,
-    rtf,
-    spreadsheet,
-    table,
-    transcript,
-)
-from suffice.search.files.chunk import (
-    MAX_BYTES,
-    Document,
-    DocumentChunk,
-    UnreadableFile,
-    get_suffix,
-    make_size_error,
-    parse_suffixes,
-)
-from suffice.search.files.decode import decode, load_bytes
+from suffice.search.files import chat, code, html, notebook, pdf, plain, records, table, transcript
+from suffice.search.files.chunk import Document, DocumentChunk, UnreadableFile, get_suffix, parse_suffixes
+from suffice.search.files.decode import decode, load_bytes, read_limited
 
 BINARY_SUFFIXES = parse_suffixes(
     """png jpg jpeg gif bmp tif tiff webp ico icns heic avif psd ai eps raw svgz mp3 wav flac ogg m4a aac mp4 m4v mkv
@@ -77,6 +53,8 @@ _FORMATS: dict[str, str] = {
     ".ipynb": "notebook",
     ".json": "json",  # Also of CONFIG_SUFFIXES, unless it is a conversation.
 }
+# Each is read by the module of its name, which is imported only for such a file.
+_BINARY_FORMATS = frozenset("docx epub mail opendocument pptx rtf spreadsheet".split())
 _HTML_START = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _JSONL_RECORD = re.compile(r'\s*\{[^\n]*"(?:text|contents)"\s*:[^\n]*\}\s*(?:\n|$)')
 _SHEBANG = re.compile(r"#!.*\b(?:python|(?:sh|bash|zsh|ruby|perl|node)\b)")
@@ -102,8 +80,8 @@ def read_data(data: bytes, name: str, *, use_ocr: bool = False) -> Document:
     format, path = guess_format(name), Path(name)
     if format == "pdf" or data.startswith(b"%PDF-"):
         return pdf.parse(data, path, use_ocr=use_ocr)
-    if format is not None and format in _BINARY_READERS:
-        return Document(_BINARY_READERS[format](data, path))
+    if format in _BINARY_FORMATS:
+        return Document(import_module(f"suffice.search.files.{format}").parse(data, path))
     return Document(read_text(decode(data, name), name))
 
 
@@ -132,11 +110,9 @@ def _read_compressed(data: bytes, name: str, use_ocr: bool) -> Document:
     inner = name[: -len(".gz")]
     try:
         with gzip.GzipFile(fileobj=BytesIO(data)) as file:
-            unpacked = file.read(MAX_BYTES + 1)
+            unpacked = read_limited(file.read, name, "unpacks to more than")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UnreadableFile(f"{name} is not a complete gzip file ({error}); compress it again.") from error
-    if len(unpacked) > MAX_BYTES:
-        raise make_size_error(name, "unpacks to more than")
     if get_suffix(inner) == ".gz":
         raise UnreadableFile(f"{name} is compressed twice; unpack it once.")
     try:
@@ -164,13 +140,4 @@ _TEXT_READERS: dict[str, Callable[[str, str], list[DocumentChunk]]] = {
     "notebook": notebook.parse,
     "json": lambda text, name: chat.parse(text) or code.parse(text, name),
     "records": records.parse,
-}
-_BINARY_READERS: dict[str, Callable[[bytes, Path], list[DocumentChunk]]] = {
-    "docx": docx.parse,
-    "rtf": rtf.parse,
-    "pptx": pptx.parse,
-    "opendocument": opendocument.parse,
-    "spreadsheet": spreadsheet.parse,
-    "epub": epub.parse,
-    "mail": mail.parse,
 }

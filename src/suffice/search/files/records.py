@@ -36,9 +36,8 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
             )
         line_by_id[key] = number
         for part, part_text in enumerate(split_text(body), start=1):
-            found.append(
-                DocumentChunk(part_text, title, "record", record=key, id=key if part == 1 else f"{key}#{part}")
-            )
+            id = key if part == 1 else f"{key}#{part}"
+            found.append(DocumentChunk(part_text, title, "record", record=key, id=id))
     return found
 
 

@@ -74,14 +74,12 @@ _Row = tuple[int, int, list[str]]  # The first line of a row of a table, the lin
 
 def looks_like_rst(text: str) -> bool:
     """Whether a text without a telling name has directives, targets, roles, or literals below adorned titles."""
-    sample = text[:200_000]
-    if _LOOKS_LIKE_RST.search(sample):
+    if _LOOKS_LIKE_RST.search(text):
         return True
-    return _LITERAL.search(sample) is not None and bool(find_titles(split_lines(sample)))
+    return _LITERAL.search(text) is not None and bool(find_titles(split_lines(text)))
 
 
 def convert(text: str) -> Prose:
-    """Return the document as light Markdown."""
     converter = _Converter([line.expandtabs(8) for line in split_lines(text)])
     converter.convert_block(0, len(converter.lines), "", 0)
     return converter.prose
@@ -231,9 +229,8 @@ class _Converter:
             self.lines[index] = " " * (self._indent(below) if below < stop else 0) + text[footnote.end() :]
             self.convert_block(index, stop, prefix, depth + 1)
         elif found := _DIRECTIVE.match(text):
-            self._convert_directive(
-                self._parse_directive(index, stop, found["name"], found["args"] or ""), prefix, depth
-            )
+            directive = self._parse_directive(index, stop, found["name"], found["args"] or "")
+            self._convert_directive(directive, prefix, depth)
         return stop  # Anything else is a target, a substitution or a comment.
 
     def _parse_directive(self, index: int, stop: int, name: str, args: str) -> _Directive:

@@ -18,7 +18,7 @@ _DAY = (
     r"|\d{1,2} [A-Z][a-z]{2,8},? \d{4}|[A-Z][a-z]{2,8} \d{1,2},? \d{4})"
 )
 _WHEN = rf"(?:{_DAY}(?:(?:,?\s+|T){_TIME})?(?:Z|\s?[+-]\d{{2}}:?\d{{2}})?|{_TIME})"
-_TIMESTAMP = rf"(?:\[(?P<boxed>{_WHEN})\]|\((?P<round>{_WHEN})\)|(?P<bare>{_WHEN}))\s*(?:[-–—|]\s*)?"
+_TIMESTAMP = rf"(?P<date>\[{_WHEN}\]|\({_WHEN}\)|{_WHEN})\s*(?:[-–—|]\s*)?"
 _NAME = r"[^\W\d_][\w.'’()&-]*(?: [\w.'’()&-]+){0,3}"
 _TURN = re.compile(
     rf"(?:{_TIMESTAMP})?(?:<(?P<nick>[^<>\s]{{1,30}})>|(?:\*\*)?(?P<name>{_NAME}?)(?:\*\*)?:(?:\*\*)?)"
@@ -35,8 +35,6 @@ _MIN_TURNS = 3
 
 @dataclass(frozen=True, slots=True)
 class _TurnStart:
-    """The first line of a turn."""
-
     number: int
     speaker: str
     date: str
@@ -63,10 +61,10 @@ def parse(text: str, name: str) -> list[DocumentChunk] | None:
 
 def _parse_turn(number: int, line: str) -> _TurnStart | None:
     match = _TURN.match(line.lstrip(_INVISIBLE)[:400])
-    if match is None or (match["nick"] and not match["boxed"] and not match["bare"] and not match["round"]):
+    if match is None or (match["nick"] and not match["date"]):
         return None
-    speaker = match["nick"] or match["name"]
-    return _TurnStart(number, speaker, match["boxed"] or match["round"] or match["bare"] or "", match["words"] or "")
+    date = (match["date"] or "").strip("[]()")
+    return _TurnStart(number, match["nick"] or match["name"], date, match["words"] or "")
 
 
 def _is_conversation(turns: Sequence[_TurnStart], line_count: int) -> bool:

@@ -1,9 +1,5 @@
 """Run parsers of untrusted data in child processes with limits on memory, CPU, time and output.
 
-pool      the parent's side: a few child processes that are replaced after a crash or a limit
-worker    the child's side, started as ``python -m suffice.search.isolation.worker``
-jobs      what the two sides send each other
-
 A child outlives neither its parent nor its idle time. Nothing that it prints reaches the user. Its answers are decoded as
 plain data, so that a parser taken over by a hostile file cannot run code in the parent.
 

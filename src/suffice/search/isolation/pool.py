@@ -46,8 +46,6 @@ T = TypeVar("T")
 
 
 class _Worker:
-    """A child process."""
-
     def __init__(self) -> None:
         if not sys.executable:
             raise SearchError("Files cannot be parsed, because this Python does not know its own program to start.")

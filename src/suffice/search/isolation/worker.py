@@ -69,10 +69,8 @@ def _run(job: IsolatedJob) -> bytes:
         gc.collect()
         return encode(Outcome("memory"))
     except SufficeError as error:
-        kind = type(error)
-        return encode(
-            Outcome("error", error=f"{kind.__module__}:{kind.__qualname__}", message=replace_surrogates(str(error)))
-        )
+        name = f"{type(error).__module__}:{type(error).__qualname__}"
+        return encode(Outcome("error", error=name, message=replace_surrogates(str(error))))
     except Exception as error:
         message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return encode(Outcome("bug", message=replace_surrogates(message)[:_MAX_MESSAGE_CHARS]))

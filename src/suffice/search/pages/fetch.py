@@ -24,15 +24,8 @@ TIMEOUT_SECONDS = 12.0  # For one page, including redirects and robots.txt.
 MAX_PAGE_BYTES = 10_000_000  # Unpacked: a small response can unpack to a large one.
 MAX_ROBOTS_BYTES = 500_000  # The rest of a robots.txt is ignored.
 MAX_REDIRECTS = 5
-_READABLE_TYPES = (
-    "text/html",
-    "application/xhtml+xml",
-    "application/pdf",
-    "text/plain",
-    "text/markdown",
-    "text/x-rst",
-    "",
-)
+# A page without a type is read too.
+_READABLE_TYPES = ("", *"text/html application/xhtml+xml application/pdf text/plain text/markdown text/x-rst".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +39,6 @@ class FetchedPage:
 
 
 class Fetcher:
-    """Fetches pages through one client."""
-
     def __init__(self, allowed: guard.HostAllowlist, *, resolve: guard.Resolver = guard.system_resolve) -> None:
         self._allowed = allowed
         self._resolve = resolve
@@ -120,22 +111,21 @@ class Fetcher:
 
     @asynccontextmanager
     async def _open_response(self, url: str) -> AsyncIterator[httpx2.Response]:
+        shown = shorten_url(url)
         try:
             async with self._get_client().stream("GET", url) as response:
                 yield response
         except httpx2.TimeoutException as error:
-            raise PageError(f"{shorten_url(url)} did not answer in time", retryable=True) from error
+            raise PageError(f"{shown} did not answer in time", retryable=True) from error
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, ValueError) as error:
-            raise PageRefused(f"{shorten_url(url)} is not the URL of a page: {error}") from error
+            raise PageRefused(f"{shown} is not the URL of a page: {error}") from error
         except httpx2.RemoteProtocolError as error:
             kind = PageRefused if "location header" in str(error) else PageError  # The redirect has no valid target.
-            raise kind(f"{shorten_url(url)} cannot be read: {error}") from error
+            raise kind(f"{shown} cannot be read: {error}") from error
         except httpx2.DecodingError as error:
-            raise PageError(f"{shorten_url(url)} cannot be unpacked: {error}") from error
+            raise PageError(f"{shown} cannot be unpacked: {error}") from error
         except httpx2.HTTPError as error:
-            raise PageError(
-                f"{shorten_url(url)} cannot be read: {error or type(error).__name__}", retryable=True
-            ) from error
+            raise PageError(f"{shown} cannot be read: {error or type(error).__name__}", retryable=True) from error
 
     def _get_client(self) -> httpx2.AsyncClient:
         if self._http_client is None:

@@ -89,7 +89,6 @@ def check_url(url: httpx2.URL, allowed: HostAllowlist) -> None:
 
 
 async def system_resolve(host: str, port: int) -> Sequence[str]:
-    """Resolve a host with the system's resolver."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -166,15 +165,14 @@ def is_public(address: str) -> bool:
 
 
 def _parse_allowed_host(entry: str) -> tuple[str, int | None]:
-    host, separator, port = entry.strip().rpartition(":")
+    entry = entry.strip()
+    host, separator, port = entry.rpartition(":")
     if not separator or host.endswith(":") or (":" in host and not host.endswith("]")):  # A bare name or IPv6 address.
-        host, port = entry.strip(), ""
-    if (port or (separator and host != entry.strip())) and not (port.isdecimal() and 0 < int(port) < 65536):
-        raise InputError(f"SUFFICE_ALLOW_HOSTS: {entry.strip()!r} is not host or host:port")
+        host, port = entry, ""
+    if (port or (separator and host != entry)) and not (port.isdecimal() and 0 < int(port) < 65536):
+        raise InputError(f"SUFFICE_ALLOW_HOSTS: {entry!r} is not host or host:port")
     if not host or any(character in "/@?#" or character.isspace() for character in host):
-        raise InputError(
-            f"SUFFICE_ALLOW_HOSTS: {entry.strip()!r} is not host or host:port; leave out http:// and paths"
-        )
+        raise InputError(f"SUFFICE_ALLOW_HOSTS: {entry!r} is not host or host:port; leave out http:// and paths")
     return _normalize_host(host), int(port) if port else None
 
 

@@ -38,30 +38,28 @@ class PageReader:
 
     async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
         """Read the pages of the first results that say something new, in the order of the results."""
-        waiting = list(enumerate(self._select_unread(found, set(tokenize(known)))[:MAX_ATTEMPTS]))
-        pages: dict[int, Page] = {}
-        failures: dict[int, Failure] = {}
+        waiting = self._select_unread(found, set(tokenize(known)))[:MAX_ATTEMPTS]
+        outcomes: dict[str, Page | Failure] = {}  # By URL, in the order in which the reading began.
 
         async def read_one() -> None:
             while waiting:
-                position, passage = waiting.pop(0)
+                passage = waiting.pop(0)
+                url = passage.url or ""
+                self._tried.add(_get_page(url))
                 message = f"{passage.location} could not be read in time"
-                failures[position] = Failure("page", "TimeoutError", message)  # Until the page is there.
-                outcome = await self._try_read(passage)
-                if isinstance(outcome, Page):
-                    pages[position] = outcome
-                    del failures[position]
+                outcomes[url] = Failure("page", "TimeoutError", message)  # Until the page is there.
+                try:
+                    outcomes[url] = await self.read(url)
                     return
-                failures[position] = outcome
+                except PageError as error:
+                    outcomes[url] = Failure("page", type(error).__name__, str(error), error.retryable)
 
         with suppress(TimeoutError):
             async with asyncio.timeout(min(TIMEOUT_SECONDS, TIMEOUT_SECONDS if seconds is None else seconds)):
                 await asyncio.gather(*(read_one() for _ in range(self._pages_left)))
+        pages = tuple(outcome for outcome in outcomes.values() if isinstance(outcome, Page))
         self._pages_left -= len(pages)
-        return PageBatch(
-            tuple(pages[position] for position in sorted(pages)),
-            tuple(failures[position] for position in sorted(failures)),
-        )
+        return PageBatch(pages, tuple(outcome for outcome in outcomes.values() if isinstance(outcome, Failure)))
 
     async def read(self, url: str) -> Page:
         fetched = await self._fetch(url)
@@ -85,14 +83,6 @@ class PageReader:
             if passage.url and known_share <= MAX_KNOWN_SHARE and _get_page(passage.url) not in self._tried:
                 selected.setdefault(_get_page(passage.url), passage)
         return list(selected.values())
-
-    async def _try_read(self, passage: Passage) -> Page | Failure:
-        assert passage.url is not None
-        self._tried.add(_get_page(passage.url))
-        try:
-            return await self.read(passage.url)
-        except PageError as error:
-            return Failure("page", type(error).__name__, str(error), error.retryable)
 
 
 def _get_page(url: str) -> str:

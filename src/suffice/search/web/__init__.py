@@ -1,1 +1,1 @@
-"""Web search services, one module each; ``provider`` explains how to add one, ``choose`` selects those to query."""
+"""Web search services; ``provider`` explains how to add one, ``choose`` selects those to query."""

@@ -7,26 +7,19 @@ none is configured     DuckDuckGo, which needs no key
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from suffice import plugins
 from suffice.errors import InputError
+from suffice.search import resilience
 from suffice.search.base import Search
-from suffice.search.cache import MAX_AGE_SECONDS, CachedSearch
 from suffice.search.fusion import MergedSearch
-from suffice.search.resilience import (
-    CircuitBreaker,
-    CircuitBreakerSearch,
-    FailureListener,
-    FallbackSearch,
-    RateLimitedSearch,
-    RetryingSearch,
-    ignore_failure,
-)
 from suffice.search.web.provider import Provider, ProviderNotConfigured
 from suffice.settings import Settings
-from suffice.storage.sqlite_cache import JsonCache, SqliteCache
+from suffice.storage.sqlite_cache import JsonCache, SqliteCache, make_key
 from suffice.types import Passage, Query
 
+MAX_AGE_SECONDS = 24 * 3600.0  # Of a cached answer.
 # Services that the user hosts come first, then services that return whole passages, then those that return snippets.
 PREFERENCE_ORDER = ("searxng", "endpoint", "tavily", "exa", "brave", "serper")
 KEYLESS_PROVIDER = "duckduckgo"
@@ -38,9 +31,8 @@ DATA_VARIANTS = {"research": ("fred",), "trading": ("fred", "yahoo")}
 
 def list_data_providers(variant: str, config: Settings) -> tuple[str, ...]:
     """Return the configured services of figures for a task that is written up in this variant."""
-    return tuple(
-        name for name in DATA_VARIANTS.get(variant, ()) if config.environment.get(DATA_SETTINGS[name], "").strip()
-    )
+    names = DATA_VARIANTS.get(variant, ())
+    return tuple(name for name in names if config.environment.get(DATA_SETTINGS[name], "").strip())
 
 
 def open_web_search(
@@ -65,12 +57,11 @@ def open_web_search(
     data = [plugins.load_plugin("providers", name)(config) for name in data_names if name not in names]
     figures = ", and ".join(f"{provider.name} ({provider.address})" for provider in data)
     notify(f"Searching the web with {described}{f'; for figures: {figures}' if data else ''}.")
-    cache = JsonCache(
-        SqliteCache(config.cache_dir / "searches.sqlite", "search cache", notify), max_age_seconds=MAX_AGE_SECONDS
-    )
+    store = SqliteCache(config.cache_dir / "searches.sqlite", "search cache", notify)
+    cache = JsonCache(store, max_age_seconds=MAX_AGE_SECONDS)
     cache.delete_expired()
     searches = {provider.name: ProviderSearch(provider, cache) for provider in providers}
-    search = MergedSearch(searches) if names else FallbackSearch(list(searches.values()))
+    search = MergedSearch(searches) if names else resilience.FallbackSearch(list(searches.values()))
     if not data:
         return search
     return MergedSearch({"The web search": search, **{one.name: ProviderSearch(one, cache) for one in data}})
@@ -92,14 +83,36 @@ class ProviderSearch:
 
     def __init__(self, provider: Provider, cache: JsonCache) -> None:
         self._provider = provider
-        self._limited = RateLimitedSearch(provider.search, provider.per_second)
-        self._breaker = CircuitBreaker()
+        self._limited = resilience.RateLimitedSearch(provider.search, provider.per_second)
+        self._breaker = resilience.CircuitBreaker()
         self._cache = cache
 
-    def with_failure_listener(self, on_failure: FailureListener) -> Search:
-        retrying = RetryingSearch(self._limited, on_failure)
-        breaking = CircuitBreakerSearch(self._provider.name, retrying, self._breaker)
+    def with_failure_listener(self, on_failure: resilience.FailureListener) -> Search:
+        retrying = resilience.RetryingSearch(self._limited, on_failure)
+        breaking = resilience.CircuitBreakerSearch(self._provider.name, retrying, self._breaker)
         return CachedSearch(f"{self._provider.name} {self._provider.address}", breaking, self._cache)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        return await self.with_failure_listener(ignore_failure)(query, k)
+        return await self.with_failure_listener(resilience.ignore_failure)(query, k)
+
+
+@dataclass(frozen=True, slots=True)
+class CachedSearch:
+    """Wraps any search, so that the same query is sent once a day. Empty answers and errors are not cached.
+
+    ``service`` names who answers: each service has its own entries in a shared cache.
+    """
+
+    service: str
+    search: Search
+    cache: JsonCache
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        key = make_key(self.service, k, " ".join(query.text.casefold().split()))
+        cached: list[Passage] | None = await self.cache.load(key, list[Passage])
+        if cached is not None:
+            return cached
+        found = await self.search(query, k)
+        if found:
+            await self.cache.save(key, found)
+        return found

@@ -1,11 +1,4 @@
-"""One HTTP request to a search service, bounded in time and size, with a named error for every outcome.
-
-    401, 403                  SearchRefused   the key is wrong; the message names the setting that holds it
-    402, 432, 433             SearchRefused   the plan is used up
-    429                       SearchRefused   too many requests; retried after the wait that the service asks for
-    408, 425, 5xx             SearchError     retried
-    time-out, no connection   SearchError     retried
-    anything else             SearchError     not retried
+"""One HTTP request to a search service, bounded in time and size, with a named error for every outcome (docs/web.md).
 
 Redirects are not followed and proxies of the environment are not used, so that a key is sent only to the configured address.
 """
@@ -37,8 +30,6 @@ USER_AGENT = f"suffice/{__version__}"
 
 @dataclass(frozen=True, slots=True)
 class ProviderRequest:
-    """A request to a search service."""
-
     url: str
     params: Mapping[str, str | int] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -72,9 +63,8 @@ async def fetch_json(service: str, request: ProviderRequest, parse: Callable[[An
     try:
         return parse(answer)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise SearchError(
-            f"{service} answered in a shape that cannot be read ({type(error).__name__}: {error})"
-        ) from error
+        reason = f"{type(error).__name__}: {error}"
+        raise SearchError(f"{service} answered in a shape that cannot be read ({reason})") from error
 
 
 async def send_request(service: str, request: ProviderRequest) -> bytes:
@@ -94,9 +84,8 @@ async def send_request(service: str, request: ProviderRequest) -> bytes:
         ):
             body = await read_bounded(response, MAX_RESPONSE_BYTES)
             if len(body) > MAX_RESPONSE_BYTES:
-                raise SearchError(
-                    f"{service} answered with more than {MAX_RESPONSE_BYTES // 1_000_000} MB; the rest was not read"
-                )
+                limit = f"{MAX_RESPONSE_BYTES // 1_000_000} MB"
+                raise SearchError(f"{service} answered with more than {limit}; the rest was not read")
             if response.status_code in request.empty_statuses:
                 return b"null"
             if response.status_code != 200:
@@ -109,9 +98,8 @@ async def send_request(service: str, request: ProviderRequest) -> bytes:
     except httpx2.DecodingError as error:
         raise SearchError(f"{service} answered with a body that cannot be unpacked") from error
     except httpx2.HTTPError as error:
-        raise SearchError(
-            f"{service} cannot be reached at {host}: {error or type(error).__name__}", retryable=True
-        ) from error
+        message = f"{service} cannot be reached at {host}: {error or type(error).__name__}"
+        raise SearchError(message, retryable=True) from error
 
 
 @cache
@@ -130,23 +118,21 @@ async def read_bounded(response: httpx2.Response, max_bytes: int) -> bytes:
 
 
 def _make_error(service: str, request: ProviderRequest, response: httpx2.Response, body: bytes) -> SearchError:
-    status, message = response.status_code, _extract_error_text(body, request)
-    reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
+    status, said = response.status_code, _extract_error_text(body, request)
+    reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
     if status == 429:
         wait = parse_retry_after(response.headers.get("retry-after"))
         asked = "" if wait is None else f" and asked to wait {wait:g} seconds"
-        return SearchRefused(
-            f"{service} received too many requests{asked} ({reason})", retryable=True, retry_after=wait
-        )
+        message = f"{service} received too many requests{asked} ({reason})"
+        return SearchRefused(message, retryable=True, retry_after=wait)
     if status in request.refusal_messages:
         return SearchRefused(f"{service} refused: {request.refusal_messages[status]} ({reason})")
     if status in (401, 403):
         hint = f"; check {request.key_setting}" if request.key_setting else ""
         return SearchRefused(f"{service} refused the request ({reason}){hint}")
     if status in (402, 432, 433):
-        return SearchRefused(
-            f"{service} refused: the plan behind {request.key_setting or 'this key'} is used up ({reason})"
-        )
+        key = request.key_setting or "this key"
+        return SearchRefused(f"{service} refused: the plan behind {key} is used up ({reason})")
     if 300 <= status < 400:
         target = clean_text(response.headers.get("location", "another address"))[:200]
         return SearchError(f"{service} has moved to {target} ({reason})")

@@ -1,13 +1,9 @@
 """A web search service as a ``Provider``, and helpers to write one.
 
-A provider is a function ``NAME(config) -> Provider``, registered in the entry-point group ``suffice.providers``:
-
-    settings            ``require_setting`` for a key, ``get_base_url`` for the address
-    search(query, k)    describes the call as an ``http.ProviderRequest`` and passes it to ``http.fetch_passages``, which
-                        handles time-outs, size limits, error messages and the redaction of the key
-    parsing             yields a ``SearchResult`` for each result. A malformed answer may raise ``LookupError``, ``TypeError``,
-                        ``ValueError`` or ``AttributeError``; these become a ``SearchError``
-    added by ``choose`` caching, retries, the rate limit and the circuit breaker
+A provider is a function ``NAME(config) -> Provider``, registered in the entry-point group ``suffice.providers``.
+Its search describes the call as an ``http.ProviderRequest`` and passes it to ``http.fetch_passages``, with a function that
+yields a ``SearchResult`` for each result; on a malformed answer it may raise ``LookupError``, ``TypeError``, ``ValueError`` or
+``AttributeError``. ``choose`` adds the cache, retries, the rate limit and the circuit breaker.
 
 CONTRIBUTING.md lists the steps to add a provider.
 """

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import parse_qsl
 
 from suffice.errors import SearchError, SearchRefused
 from suffice.search.web.http import ProviderRequest, fetch_passages
@@ -11,26 +12,21 @@ from suffice.types import Passage, Query
 
 MAX_RESULTS = 20  # Limit of one request.
 MAX_QUERY_CHARS = 300  # Wikipedia rejects longer queries.
+_SHOWN = dict(
+    parse_qsl(
+        "action=query&generator=search&prop=extracts|info&exintro=1&explaintext=1&exlimit=max&inprop=url"
+        "&format=json&formatversion=2"
+    )
+)
 
 
 def wikipedia(config: Settings) -> Provider:
     url = get_base_url(config, "WIKIPEDIA_URL", "https://en.wikipedia.org")
 
     async def search(query: Query, k: int) -> list[Passage]:
-        params: dict[str, str | int] = {
-            "action": "query",
-            "generator": "search",
-            "gsrsearch": query.text[:MAX_QUERY_CHARS],
-            "gsrlimit": min(k, MAX_RESULTS),
-            "prop": "extracts|info",
-            "exintro": 1,
-            "explaintext": 1,
-            "exlimit": "max",
-            "inprop": "url",
-            "format": "json",
-            "formatversion": 2,
-        }
-        return await fetch_passages("Wikipedia", ProviderRequest(f"{url}/w/api.php", params), _parse_results, k)
+        found = {"gsrsearch": query.text[:MAX_QUERY_CHARS], "gsrlimit": str(min(k, MAX_RESULTS))}
+        request = ProviderRequest(f"{url}/w/api.php", _SHOWN | found)
+        return await fetch_passages("Wikipedia", request, _parse_results, k)
 
     return Provider("wikipedia", url, search)
 
