@@ -9,14 +9,13 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
 
 
-@dataclass(frozen=True, slots=True)
-class IRCoTStepResponse:
+class IRCoTStepResponse(Response):
     """One sentence; empty when the model has nothing to add."""
 
     sentence: str
@@ -35,8 +34,7 @@ class IRCoTStep(Prompt[IRCoTStepResponse]):
     """What is left of the budget, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReActStepResponse:
+class ReActStepResponse(Response):
     """A thought and an action. ``action`` is unchecked: the caller validates it."""
 
     thought: str
@@ -57,11 +55,9 @@ class ReActStep(Prompt[ReActStepResponse]):
     looked_up: tuple[Note, ...]
     complaint: str = ""
     left: str = ""
-    """What is left of the budget, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemGPTStepResponse:
+class MemGPTStepResponse(Response):
     """A tool call. ``tool`` and ``arguments`` are unchecked: the caller validates them."""
 
     inner_monologue: str
@@ -85,11 +81,9 @@ class MemGPTStep(Prompt[MemGPTStepResponse]):
     pressure: tuple[str, ...]
     complaint: str = ""
     left: str = ""
-    """What is left of the budget, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShortAnswerResponse:
+class ShortAnswerResponse(Response):
     """A few words or one sentence; empty when the passages do not answer the question."""
 
     text: str

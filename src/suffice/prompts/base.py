@@ -35,6 +35,14 @@ _replacements: ContextVar[Mapping[str, str]] = ContextVar("prompt_replacements",
 
 
 @dataclass_transform(frozen_default=True)
+class Response:
+    """Base of what prompts are answered with, and of its parts. Subclasses are frozen dataclasses."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+
+@dataclass_transform(frozen_default=True)
 class Prompt(Generic[A]):
     """One request to a model. Subclasses are frozen dataclasses whose fields are the inputs of the template ``role``.md."""
 

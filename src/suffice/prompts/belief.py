@@ -7,14 +7,11 @@
 ============  ===============  ==========================================================================
 """
 
-from dataclasses import dataclass
-
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractedFact:
+class ExtractedFact(Response):
     """A fact as a source states it, the handles of its sources, and the open question that it answers, if any."""
 
     text: str
@@ -22,8 +19,7 @@ class ExtractedFact:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(Response):
     facts: tuple[ExtractedFact, ...] = ()
     resolved: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
@@ -40,16 +36,14 @@ class Extract(Prompt[Extraction]):
     observation: tuple[Note, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CuratedFact:
+class CuratedFact(Response):
     """A fact to keep: the numbers of the facts it was made of, and its text; empty for the text of the first of them."""
 
     of: tuple[int, ...]
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Curation:
+class Curation(Response):
     """The facts to keep, most important first."""
 
     kept: tuple[CuratedFact, ...]
@@ -69,8 +63,7 @@ class Curate(Prompt[Curation]):
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class Compression:
+class Compression(Response):
     bullets: tuple[ExtractedFact, ...]
 
 

@@ -10,10 +10,9 @@
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
 
 NOTHING_NEW = "(nothing new)"  # The text of a round that brought nothing.
@@ -21,8 +20,7 @@ _WHOLE_NUMBER = re.compile(r"(?<![\d.])\d{1,2}(?![\d]|\.\d)")
 _VERDICT = re.compile(r"\b(PRODUCTIVE|QUERY[_ ]STALE|EXHAUSTED)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class NoveltyResponse:
+class NoveltyResponse(Response):
     """From 0 (nothing new) to 10 (all new); ``None`` when the model gave no such number."""
 
     score: int | None
@@ -46,8 +44,7 @@ class RateNovelty(Prompt[NoveltyResponse]):
         return NoveltyResponse(int(number.group()))
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeProgressResponse:
+class JudgeProgressResponse(Response):
     verdict: Literal["PRODUCTIVE", "QUERY_STALE", "EXHAUSTED"]
 
 
@@ -77,8 +74,7 @@ class JudgeNeutrally(JudgeProgress):
     role = "judge_neutral"
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationIssue:
+class EvaluationIssue(Response):
     """What prevents a better score in one dimension, in which section or sentence, and what to search for."""
 
     dimension: str
@@ -88,8 +84,7 @@ class EvaluationIssue:
     query: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Response):
     """Scores from 0 to 10; a missing one makes the whole evaluation unusable instead of counting as 0."""
 
     relevance: float | None = None
@@ -124,8 +119,7 @@ class Evaluate(Prompt[Evaluation]):
 StatementRole = Literal["stated", "joined", "conclusion", "advice", "absence", "label", "not_supported", "contradicted"]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedStatement:
+class CheckedStatement(Response):
     """What a statement is. ``source`` is the handle of the deciding source, ``words`` its deciding words, copied from it."""
 
     number: int
@@ -135,8 +129,7 @@ class CheckedStatement:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckDraftResponse:
+class CheckDraftResponse(Response):
     statements: tuple[CheckedStatement, ...] = ()
 
 

@@ -9,17 +9,16 @@
 ===================  =============  ========================================================================
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.text.markdown import strip_list_marker
 from suffice.types import Note
 
 VERBATIM_LINE, OPEN_LINE = "Word for word:", "Still open:"  # Above the quotations and the questions of notes.
 
 
-@dataclass(frozen=True, slots=True)
-class NotesResponse:
+class NotesResponse(Response):
     """A paragraph, sentences word for word, each with the handle of its passage in its text, and what is still open."""
 
     notes: str
@@ -54,8 +53,7 @@ class RewriteNotes(Prompt[NotesResponse]):
         return NotesResponse("\n".join(sections["notes"]), tuple(sections[VERBATIM_LINE]), tuple(sections[OPEN_LINE]))
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryAnswerResponse:
+class MemoryAnswerResponse(Response):
     """A few words; empty when the memory does not hold the answer.
 
     ``margins`` is how far each token is ahead of the second best, if the prompt asks for it and the provider reports it.
@@ -87,8 +85,7 @@ class TrialAnswer(AnswerFromMemory):
         return replace(answer, margins=margins)
 
 
-@dataclass(frozen=True, slots=True)
-class GradeResponse:
+class GradeResponse(Response):
     """Three marks from 0 to 100; a missing one makes the grade unknown."""
 
     correctness: float | None = None
@@ -105,8 +102,7 @@ class GradeAnswer(Prompt[GradeResponse]):
     answer: Note
 
 
-@dataclass(frozen=True, slots=True)
-class ProposeChangeResponse:
+class ProposeChangeResponse(Response):
     hypothesis: str
     """What the change should improve, and why, in one sentence."""
     text: str

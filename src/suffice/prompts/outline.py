@@ -7,14 +7,11 @@
 ========================  ===================  ===========================================================
 """
 
-from dataclasses import dataclass
-
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineResponse:
+class OutlineResponse(Response):
     topics: tuple[str, ...]
 
 
@@ -32,8 +29,7 @@ class DraftOutline(Prompt[OutlineResponse]):
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class HypotheticalDocumentResponse:
+class HypotheticalDocumentResponse(Response):
     text: str
 
 
@@ -47,8 +43,7 @@ class HypotheticalDocument(Prompt[HypotheticalDocumentResponse]):
     topic: str
 
 
-@dataclass(frozen=True, slots=True)
-class LabelClusterResponse:
+class LabelClusterResponse(Response):
     """``label`` is empty when the passages have nothing in common that the task needs."""
 
     label: str

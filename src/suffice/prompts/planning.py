@@ -9,24 +9,21 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.text.task_type import TaskType
 from suffice.types import Note, OpenDocument, Query
 
 MAX_OPENED = 3  # Documents that a plan or a reflection may ask to read whole.
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedQuery:
+class PlannedQuery(Response):
     query: str
     intent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanResponse:
+class PlanResponse(Response):
     """What to search for first, and what the task is like."""
 
     queries: tuple[PlannedQuery, ...]
@@ -72,16 +69,14 @@ class Plan(Prompt[PlanResponse]):
     """What the skills of the run tell the writer."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptNote:
+class KeptNote(Response):
     """A fact that the model wants the writer to have, and its source."""
 
     fact: str
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ReflectionResponse:
+class ReflectionResponse(Response):
     sufficient: bool
     confidence: float | None
     gaps: tuple[str, ...] = ()
@@ -128,8 +123,7 @@ class Reflect(Prompt[ReflectionResponse]):
     max_tokens: int = 800
 
 
-@dataclass(frozen=True, slots=True)
-class ProposeQueryResponse:
+class ProposeQueryResponse(Response):
     """``query`` is empty when the model has nothing to search for."""
 
     query: str
@@ -150,17 +144,14 @@ class ProposeQuery(Prompt[ProposeQueryResponse]):
     asked: tuple[str, ...]
     leads: tuple[str, ...]
     left: str = ""
-    """What is left of the budget, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
+class Hypothesis(Response):
     text: str
     query: str
 
 
-@dataclass(frozen=True, slots=True)
-class HypothesesResponse:
+class HypothesesResponse(Response):
     rivals: tuple[Hypothesis, ...]
 
 

@@ -5,14 +5,11 @@
 =================  ===========  ======================================================================
 """
 
-from dataclasses import dataclass
-
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Image
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeImageResponse:
+class DescribeImageResponse(Response):
     text: str
 
 

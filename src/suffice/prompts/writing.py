@@ -16,9 +16,8 @@ fields of the response.
 """
 
 import re
-from dataclasses import dataclass
 
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.text.citations import list_handles, skip_citations, strip_citations
 from suffice.text.markdown import Section, find_headings, has_list_marker, split_list_items
 from suffice.text.parts import split_statements
@@ -50,8 +49,7 @@ _NON_ANSWER = re.compile(
 _EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)(?: \w+)?\W*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class SynthesisResponse:
+class SynthesisResponse(Response):
     """``answer`` is Markdown in which every statement is followed by the handles of its sources: ``… [3].``
 
     ``short_answer`` is the bare answer (a name, a number, yes or no), empty if there is none. ``sufficiency`` is ``partly`` if
@@ -138,8 +136,7 @@ class AnswerSentence(WritingPrompt):
         return SynthesisResponse(sentence, sentence, short_answer=written.short_answer, raw=text)
 
 
-@dataclass(frozen=True, slots=True)
-class SelfTestResponse:
+class SelfTestResponse(Response):
     """``passed``: the model found the answer, which takes two sources and a sum, and cited every sentence."""
 
     passed: bool
@@ -178,14 +175,12 @@ class Revise(WritingPrompt):
     max_tokens: int = 2500
 
 
-@dataclass(frozen=True, slots=True)
-class MendedSentence:
+class MendedSentence(Response):
     number: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MendResponse:
+class MendResponse(Response):
     sentences: tuple[MendedSentence, ...] = ()
 
 
@@ -203,8 +198,7 @@ class Mend(Prompt[MendResponse]):
     max_tokens: int = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class ComputeResponse:
+class ComputeResponse(Response):
     """``code`` is empty when nothing needs to be computed; ``more`` says that another program should follow."""
 
     code: str = ""
