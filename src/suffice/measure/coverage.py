@@ -67,5 +67,4 @@ class CoverageTracker:
     def _max_similarities(topics: numpy.ndarray, chunks: numpy.ndarray | None) -> numpy.ndarray:
         if chunks is None or not len(chunks):
             return numpy.zeros(len(topics))
-        best: numpy.ndarray = numpy.maximum(0.0, (topics @ chunks.T).max(axis=1))
-        return best
+        return numpy.asarray((topics @ chunks.T).max(axis=1).clip(0.0))

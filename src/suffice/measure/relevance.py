@@ -37,8 +37,7 @@ def move_scores(scores: "numpy.ndarray", vectors: "numpy.ndarray", relevant: Seq
         return scores
     mean = vectors[list(relevant)].mean(axis=0)
     mean /= max(float(numpy.linalg.norm(mean)), 1e-9)
-    moved: numpy.ndarray = (scores + FEEDBACK * (vectors @ mean)) / (1 + FEEDBACK)
-    return moved
+    return numpy.asarray((scores + FEEDBACK * (vectors @ mean)) / (1 + FEEDBACK))
 
 
 def mean_of_best(scores: Sequence[float], count: int = 2) -> float:
@@ -61,8 +60,7 @@ def to_probabilities(scores: "numpy.ndarray", bias: float = BIAS, slope: float =
     """Return the probability of relevance for standardized scores."""
     import numpy
 
-    probabilities: numpy.ndarray = 1 / (1 + numpy.exp(-numpy.clip(bias + slope * scores, -30, 30)))
-    return probabilities
+    return numpy.asarray(1 / (1 + numpy.exp(-numpy.clip(bias + slope * scores, -30, 30))))
 
 
 def estimate_file_relevance(score: float, best: float) -> float:

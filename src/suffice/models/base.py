@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar, cast, runtime_checkable
 
 from suffice.errors import ModelError
 from suffice.prompts.base import Prompt
@@ -61,14 +61,12 @@ def is_language_model(model: Model) -> bool:
 
 def get_context(model: Model) -> int | None:
     """Return how many tokens the model can read, prompt and response together; ``None`` when unknown."""
-    context: int | None = getattr(model, "context", None)
-    return context
+    return cast("int | None", getattr(model, "context", None))
 
 
 def supports_vision(model: Model) -> bool | None:
     """Return whether the model accepts images; ``None`` when unknown."""
-    supported: bool | None = getattr(model, "supports_vision", False)
-    return supported
+    return cast("bool | None", getattr(model, "supports_vision", False))
 
 
 def has_price(model: Model) -> bool:

@@ -6,6 +6,7 @@ No prompt is sent from here. A server on this machine is asked which models it h
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import cast
 from urllib.parse import urlsplit
 
 from suffice import plugins
@@ -140,8 +141,7 @@ class _ModelChooser:
             raise InputError(
                 f"There is no model named {name!r}; write extractive, or PROVIDER:NAME with one of: {', '.join(PROVIDERS)}"
             )
-        factory: ModelFactory = plugins.load_plugin("models", name)
-        return factory
+        return cast(ModelFactory, plugins.load_plugin("models", name))
 
     def _make_language_model(self, endpoint: Endpoint) -> ModelFactory:
         if not endpoint.local and not self.is_explicit:

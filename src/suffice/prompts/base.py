@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, TypeVar, dataclass_transform, get_args
+from typing import ClassVar, Generic, Literal, TypeVar, cast, dataclass_transform, get_args
 
 from suffice import settings
 from suffice.errors import InputError
@@ -91,9 +91,7 @@ class Prompt(Generic[A]):
 
         An empty text means that the model has nothing to say.
         """
-        response_type: Any = cls.response_type
-        response: A = response_type(text)
-        return response
+        return cast(A, cls.response_type(text))
 
     @classmethod
     def with_margins(cls, answer: A, margins: tuple[float, ...]) -> A:

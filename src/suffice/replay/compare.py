@@ -148,8 +148,7 @@ class FixedReference:
         sums = numpy.zeros((self.question_count, values.shape[1]))
         numpy.add.at(sums, self._question_index, values)
         sizes = numpy.bincount(self._question_index, minlength=self.question_count)
-        means: NDArray[Any] = (self._weights @ sums) / (self._weights @ sizes)[:, None]
-        return means
+        return numpy.asarray((self._weights @ sums) / (self._weights @ sizes)[:, None])
 
 
 def _find_envelope(points: NDArray[Any]) -> list[Point]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from suffice.gates.base import Gate
 from suffice.meters import BEFORE_READINGS, MeterSet, build_meters
@@ -46,12 +47,8 @@ def measure_readings(
 
 def accumulate_tokens(episode: Episode) -> list[int | None]:
     """Return the tokens used up to each round; unknown from the first round on that lacks them."""
-    total: int | None = 0
-    totals: list[int | None] = []
-    for round in episode.rounds:
-        total = None if total is None or round.tokens is None else total + round.tokens
-        totals.append(total)
-    return totals
+    tokens = (round.tokens for round in episode.rounds)
+    return list(accumulate(tokens, lambda total, own: None if total is None or own is None else total + own))
 
 
 def find_stop(gate: Gate, readings: Sequence[Readings], seed: int = 0) -> StopPoint:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -79,8 +79,7 @@ def build_message(prompt: Prompt[Any], text: str) -> "ModelMessage":
 @cache
 def _type_schema(kind: type) -> dict[str, Any]:
     [top], definitions = msgspec.json.schema_components([kind], ref_template="{name}")
-    schema: dict[str, Any] = _inline_refs(top, definitions)
-    return schema
+    return cast(dict[str, Any], _inline_refs(top, definitions))
 
 
 def _inline_refs(node: Any, definitions: dict[str, Any]) -> Any:
