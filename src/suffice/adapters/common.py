@@ -75,7 +75,6 @@ def format_notice(verdict: Verdict) -> str:
 
 
 def append_notice(result: object, verdict: Verdict) -> object:
-    """Return the last results together with the notice."""
     if isinstance(result, str):
         return f"{result}\n\n{format_notice(verdict)}"
     return {"results": result, "notice": format_notice(verdict)}

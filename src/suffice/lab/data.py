@@ -251,7 +251,6 @@ class CorpusBuilder:
         return self._ids[key]
 
     def write(self) -> None:
-        """Write the collection, if its content is new."""
         content = "\n".join(self._lines) + "\n"
         try:
             if not self.path.exists() or self.path.read_text(encoding="utf-8") != content:
@@ -280,14 +279,12 @@ def _is_sweqa(folder: Path) -> bool:
     return False
 
 
-def _read_locomo(folder: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _read_locomo(folder: Path) -> Iterator[dict[str, Any]]:
     for path in sorted(folder.glob("locomo*.json")):
         try:
-            found += json.loads(path.read_text(encoding="utf-8"))
+            yield from json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise InputError(f"{path} cannot be read as JSON: {error}; download it again") from error
-    return found
 
 
 def _answers(answer: Any, aliases: Iterable[Any] | None = None) -> tuple[str, ...]:

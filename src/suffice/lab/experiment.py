@@ -174,14 +174,12 @@ class Experiment:
 
 
 def get_default_alpha(harness: str) -> float:
-    """Return the harness's own weight of words in search."""
     alpha = PRESETS[harness].alpha
     assert alpha is not None, "every harness has its source's weight"
     return alpha
 
 
 def parse_limits(text: str) -> BeliefLimits:
-    """Parse ``TRIGGER/TARGET``."""
     trigger, _, target = str(text).partition("/")
     if not trigger.isdecimal() or not target.isdecimal():
         raise InputError(f"The limits of a belief are written TRIGGER/TARGET, such as 10/6, not {text!r}")

@@ -48,7 +48,6 @@ def select_rows(rows: Iterable[Row], **values: str) -> list[Row]:
 
 
 def list_names(rows: Sequence[Row], field: str) -> list[str]:
-    """Return the values of a field in order."""
     return [str(name) for (name,), _ in group_rows(rows, field)]
 
 

@@ -344,8 +344,6 @@ def _frontier_table(rows: Sequence[Row]) -> ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class CellPoint:
-    """The mean tokens and F1 of a cell."""
-
     cell: tuple[str, str, str]
     count: int
     tokens: float

@@ -34,7 +34,6 @@ def is_abstention(answer: str) -> bool:
 
 
 def _tokenize_answer(text: str) -> list[str]:
-    """Return the lower-case words without punctuation and articles."""
     return _ARTICLES.sub(" ", _PUNCTUATION.sub(" ", text.lower())).split()
 
 

@@ -44,7 +44,6 @@ class CoverageTracker:
         return self._chunks[0] if self._chunks else None
 
     def set_topics(self, topics: numpy.ndarray) -> None:
-        """Replace the topics and compute their coverage over all chunks."""
         self.topics = topics
         self.values = self._max_similarities(topics, self.chunks)
 

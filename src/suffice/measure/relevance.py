@@ -22,8 +22,6 @@ INTERVAL = 1.8  # How far below its estimate the log-odds of a share may be, for
 
 
 class Share(NamedTuple):
-    """An estimated share with its interval."""
-
     share: float
     low: float
     high: float
@@ -51,7 +49,6 @@ def mean_of_best(scores: Sequence[float], count: int = 2) -> float:
 
 
 def standardize(scores: "numpy.ndarray") -> "numpy.ndarray":
-    """Return the scores with mean 0 and standard deviation 1."""
     standard: numpy.ndarray = (scores - scores.mean()) / (float(scores.std()) or 1.0)
     return standard
 

@@ -55,22 +55,18 @@ class Model(Protocol):
 
 
 def is_language_model(model: Model) -> bool:
-    """Return whether the model can write text of its own, which can be reviewed, corrected and requested again."""
     return bool(getattr(model, "is_language_model", True))
 
 
 def get_context(model: Model) -> int | None:
-    """Return how many tokens the model can read, prompt and response together; ``None`` when unknown."""
     return cast("int | None", getattr(model, "context", None))
 
 
 def supports_vision(model: Model) -> bool | None:
-    """Return whether the model accepts images; ``None`` when unknown."""
     return cast("bool | None", getattr(model, "supports_vision", False))
 
 
 def has_price(model: Model) -> bool:
-    """Return whether the price of a call is known."""
     return bool(getattr(model, "has_price", True))
 
 

@@ -76,7 +76,6 @@ def notify_once(notify: Notify) -> Notify:
 
 
 def list_roles() -> frozenset[str]:
-    """Return every role that a model can be chosen for."""
     return frozenset(role for members in ROLE_GROUPS.values() for role in members)
 
 

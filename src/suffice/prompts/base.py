@@ -78,7 +78,6 @@ class Prompt(Generic[A]):
         return ()
 
     def render(self) -> str:
-        """Return the text for a language model."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
         template = self.load_template().body
         if self.omits_empty:
@@ -104,7 +103,6 @@ class Prompt(Generic[A]):
 
     @classmethod
     def version(cls) -> str:
-        """Return the version of the wording."""
         return cls.load_template().version
 
 
@@ -135,7 +133,6 @@ def load_template(name: str) -> PromptTemplate:
 
 @cache
 def load_built_in(name: str) -> PromptTemplate:
-    """Return the template that comes with the package."""
     return PromptTemplate(read_built_in(name))
 
 
@@ -150,7 +147,6 @@ def read_built_in(name: str) -> str:
 
 @cache
 def list_templates() -> tuple[str, ...]:
-    """Return the names of all templates."""
     return tuple(sorted(path.relative_to(_FOLDER).with_suffix("").as_posix() for path in _FOLDER.rglob("*.md")))
 
 

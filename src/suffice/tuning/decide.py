@@ -57,7 +57,6 @@ def _make_signs(count: int) -> numpy.ndarray:
 
 
 def smallest_p(count: int) -> float:
-    """Return the smallest p-value that so many tasks can give."""
     return 0.5**count if count <= MAX_EXACT else 1 / (_SAMPLES + 1)
 
 

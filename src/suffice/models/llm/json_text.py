@@ -33,8 +33,6 @@ _MAX_STARTS = 20  # How many brackets of a text are tried as the start of a valu
 
 @dataclass(frozen=True, slots=True)
 class JsonText:
-    """An object or a list in a text."""
-
     text: str
     is_truncated: bool
     """The text ends before the value does."""

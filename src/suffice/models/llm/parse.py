@@ -62,7 +62,6 @@ def salvage_answer(prompt: Prompt[A], text: str, *, was_cut: bool = False) -> A:
 
 
 def strip_thinking(text: str) -> str:
-    """Return the text without the model's thoughts."""
     text = _UNOPENED_THINK_BLOCK.sub("", _THINK_BLOCK.sub("", text))
     return text.replace("\ufeff", "").strip()
 
