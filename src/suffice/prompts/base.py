@@ -59,7 +59,8 @@ class Prompt(Generic[A]):
     bounded_field: ClassVar[str] = ""
     """The list of the response that may have at most ``most`` items; ``most`` is then an input."""
     needs_margins: ClassVar[bool] = False
-    """Whether providers that can report how far each token of the response is ahead of the second best."""
+    """Whether providers that can report how far each token of the response is ahead of the second best, as probabilities. The
+    response has a field ``margins`` for them."""
     truncation_order: ClassVar[tuple[tuple[str, Literal["first", "last"]], ...]] = ()
     """The lists that are shortened when a prompt is too long (``truncate``), the least important list first, and at which
     end of each the least useful items are. All other inputs stay as they are."""
@@ -91,11 +92,6 @@ class Prompt(Generic[A]):
         An empty text means that the model has nothing to say.
         """
         return cast(A, cls.response_type(text))
-
-    @classmethod
-    def with_margins(cls, answer: A, margins: tuple[float, ...]) -> A:
-        """Return the response with the lead of each of its tokens over the second best, as probabilities."""
-        return answer
 
     @classmethod
     def load_template(cls) -> "PromptTemplate":

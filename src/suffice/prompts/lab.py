@@ -9,8 +9,6 @@
 ===================  =============  ========================================================================
 """
 
-from dataclasses import replace
-
 from suffice.prompts.base import Prompt, Response
 from suffice.text.markdown import strip_list_marker
 from suffice.types import Note
@@ -79,10 +77,6 @@ class TrialAnswer(AnswerFromMemory):
     role = "trial_answer"
     template = AnswerFromMemory.role
     needs_margins = True
-
-    @classmethod
-    def with_margins(cls, answer: MemoryAnswerResponse, margins: tuple[float, ...]) -> MemoryAnswerResponse:
-        return replace(answer, margins=margins)
 
 
 class GradeResponse(Response):

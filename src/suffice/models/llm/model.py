@@ -6,6 +6,7 @@ requested once more, with the reason; if that fails too, what can be saved of it
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.errors import ModelError, ModelOutputError, ModelUnusable
@@ -161,7 +162,7 @@ class _Conversation:
         except UnreadableAnswer as error:
             answer = await self._retry(str(error))
         if self._margins:
-            answer = self._prompt.with_margins(answer, self._margins)
+            answer = replace(answer, margins=self._margins)
         answer, dropped = truncate_items(self._prompt, answer)
         if dropped:
             limit = self._prompt.most  # type: ignore[attr-defined]
