@@ -1,12 +1,4 @@
-"""Prompts of the agent strategies.
-
-==================  ===================  ==================================================
-``IRCoTStep``       ``thought.md``       the next sentence of a chain of reasoning
-``ReActStep``       ``act.md``           a thought and an action
-``MemGPTStep``      ``step.md``          a tool call of an agent that manages its own memory
-``ShortAnswer``     ``short_answer.md``  the answer in a few words
-==================  ===================  ==================================================
-"""
+"""Prompts of the agent strategies."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -22,6 +14,8 @@ class IRCoTStepResponse(Response):
 
 
 class IRCoTStep(Prompt[IRCoTStepResponse]):
+    """The next sentence of a chain of reasoning."""
+
     role = "thought"
     output_format = "line"
     max_tokens = 120
@@ -66,7 +60,9 @@ class MemGPTStepResponse(Response):
 
 
 class MemGPTStep(Prompt[MemGPTStepResponse]):
-    """``core`` is the memory block, ``page`` the result of the last recall, ``pressure`` the warnings about a full memory,
+    """A tool call of an agent that manages its own memory.
+
+    ``core`` is the memory block, ``page`` the result of the last recall, ``pressure`` the warnings about a full memory,
     ``complaint`` what was wrong with the last response."""
 
     role = "step"

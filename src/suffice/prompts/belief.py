@@ -1,11 +1,4 @@
-"""Prompts that update what is known.
-
-============  ===============  ==========================================================================
-``Extract``   ``extract.md``   what a round's passages add; it sees the belief and the new passages only
-``Curate``    ``curate.md``    which facts to keep when there are too many
-``Compress``  ``compress.md``  a summary of bounded length, from the last one and new results
-============  ===============  ==========================================================================
-"""
+"""Prompts that update what is known."""
 
 from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
@@ -26,6 +19,8 @@ class Extraction(Response):
 
 
 class Extract(Prompt[Extraction]):
+    """What a round's passages add. It sees the belief and the new passages only."""
+
     role = "extract"
     max_tokens = 600
     truncation_order = (("observation", "last"), ("open", "last"), ("known", "last"))
@@ -50,7 +45,7 @@ class Curation(Response):
 
 
 class Curate(Prompt[Curation]):
-    """``facts`` have their numbers, from 1, in place of handles."""
+    """Which facts to keep when there are too many. ``facts`` have their numbers, from 1, in place of handles."""
 
     role = "curate"
     bounded_field = "kept"
@@ -68,6 +63,8 @@ class Compression(Response):
 
 
 class Compress(Prompt[Compression]):
+    """A summary of bounded length, from the last one and new results."""
+
     role = "compress"
     temperature = 0.1
     max_tokens = 400

@@ -1,13 +1,4 @@
-"""Prompts that judge: a round, an answer, a claim, a paper.
-
-=================  =====================  =================================================================
-``RateNovelty``    ``novelty.md``         how much of a round's results is new, from 0 to 10
-``JudgeProgress``  ``judge.md``           whether searching on will help; in doubt, yes
-``JudgeNeutrally`` ``judge_neutral.md``   the same without that preference
-``Evaluate``       ``evaluate.md``        scores and issues of an answer (snippets: ``readers``, ``criteria``)
-``CheckDraft``     ``check_draft.md``     what each statement of a draft is, and which words of which source decide it
-=================  =====================  =================================================================
-"""
+"""Prompts that judge: a round, an answer, a claim, a paper."""
 
 import re
 from typing import Any, Literal
@@ -49,7 +40,10 @@ class JudgeProgressResponse(Response):
 
 
 class JudgeProgress(Prompt[JudgeProgressResponse]):
-    """``state`` is what the memory holds; ``rounds`` are the latest rounds, each with its queries as the title."""
+    """Whether searching on will help; in doubt, yes.
+
+    ``state`` is what the memory holds; ``rounds`` are the latest rounds, each with its queries as the title.
+    """
 
     role = "judge"
     output_format = "line"
@@ -71,6 +65,8 @@ class JudgeProgress(Prompt[JudgeProgressResponse]):
 
 
 class JudgeNeutrally(JudgeProgress):
+    """The same without that preference."""
+
     role = "judge_neutral"
 
 
@@ -134,7 +130,10 @@ class CheckDraftResponse(Response):
 
 
 class CheckDraft(Prompt[CheckDraftResponse]):
-    """``statements`` are numbered and have their citations; ``draft`` is what they are from, if they are only a few of it."""
+    """What each statement of a draft is, and which words of which source decide it.
+
+    ``statements`` are numbered and have their citations; ``draft`` is what they are from, if they are only a few of it.
+    """
 
     role = "check_draft"
     omits_empty = True

@@ -1,13 +1,4 @@
-"""Prompts of the lab and of a belief state in free text.
-
-===================  =============  ========================================================================
-``RewriteNotes``     ``notes.md``   a belief as running notes, rewritten from the last ones and a new observation
-``AnswerFromMemory`` ``answer_from_memory.md``  the short answer of an experiment, from what the memory condition holds
-``TrialAnswer``      ``answer_from_memory.md``  the same after a round of a search, to see whether the answer still changes
-``GradeAnswer``      ``grade.md``   a rubric score of an answer against the reference
-``ProposeChange``    ``propose_change.md``  a changed wording of a text, and what it should improve
-===================  =============  ========================================================================
-"""
+"""Prompts of the lab and of a belief state in free text."""
 
 from suffice.prompts.base import Prompt, Response
 from suffice.text.markdown import strip_list_marker
@@ -25,7 +16,7 @@ class NotesResponse(Response):
 
 
 class RewriteNotes(Prompt[NotesResponse]):
-    """``notes`` is the whole belief so far; ``most`` bounds the verbatim memories."""
+    """A belief as running notes. ``notes`` is the whole belief so far; ``most`` bounds the verbatim memories."""
 
     role = "notes"
     output_format = "text"
@@ -62,6 +53,8 @@ class MemoryAnswerResponse(Response):
 
 
 class AnswerFromMemory(Prompt[MemoryAnswerResponse]):
+    """The short answer of an experiment, from what the memory condition holds."""
+
     role = "answer_from_memory"
     output_format = "line"
     max_tokens = 60
@@ -72,7 +65,10 @@ class AnswerFromMemory(Prompt[MemoryAnswerResponse]):
 
 
 class TrialAnswer(AnswerFromMemory):
-    """Only readings are taken from it, so it is billed under a role of its own."""
+    """The same after a round of a search, to see whether the answer still changes.
+
+    Only readings are taken from it, so it is billed under a role of its own.
+    """
 
     role = "trial_answer"
     template = AnswerFromMemory.role

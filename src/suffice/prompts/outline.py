@@ -1,11 +1,4 @@
-"""Prompts of the outline strategy.
-
-========================  ===================  ===========================================================
-``DraftOutline``          ``outline.md``       the topics that an answer has to cover
-``HypotheticalDocument``  ``hypothetical.md``  a made-up paragraph about a topic, to find passages like it
-``LabelCluster``          ``label.md``         the name of a topic that the outline lacks
-========================  ===================  ===========================================================
-"""
+"""Prompts of the outline strategy."""
 
 from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
@@ -16,7 +9,7 @@ class OutlineResponse(Response):
 
 
 class DraftOutline(Prompt[OutlineResponse]):
-    """Four or five topics, from the task and the results of the first searches."""
+    """The four or five topics that an answer has to cover, from the task and the results of the first searches."""
 
     role = "outline"
     bounded_field = "topics"
@@ -34,6 +27,8 @@ class HypotheticalDocumentResponse(Response):
 
 
 class HypotheticalDocument(Prompt[HypotheticalDocumentResponse]):
+    """A made-up paragraph about a topic, to find passages like it."""
+
     role = "hypothetical"
     output_format = "text"
     temperature = 0.4
@@ -50,6 +45,8 @@ class LabelClusterResponse(Response):
 
 
 class LabelCluster(Prompt[LabelClusterResponse]):
+    """The name of a topic that the outline lacks."""
+
     role = "label"
     output_format = "line"
     temperature = 0.2

@@ -1,12 +1,4 @@
-"""Prompts that decide what to search for.
-
-================  =================  ================================================================
-``Plan``          ``plan.md``        the first queries, and the type and complexity of the task
-``Reflect``       ``reflect.md``     whether the evidence is enough, what is missing, new queries
-``ProposeQuery``  ``gap.md``         one query that fills a gap
-``Hypothesize``   ``hypotheses.md``  rival answers, each with a query that tests it
-================  =================  ================================================================
-"""
+"""Prompts that decide what to search for."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -49,7 +41,7 @@ class PlanResponse(Response):
 
 
 class Plan(Prompt[PlanResponse]):
-    """``most`` is the limit of the queries; with 0 none are asked for."""
+    """The first queries. ``most`` is their limit; with 0 none are asked for."""
 
     role = "plan"
     bounded_field = "queries"
@@ -96,7 +88,10 @@ def _list_queries(opened: Sequence[str], queries: Sequence[PlannedQuery], intent
 
 
 class Reflect(Prompt[ReflectionResponse]):
-    """``thin`` queries found little, ``leads`` are open ends, ``gaps`` were named before; ``once``: no passage comes again."""
+    """Whether the evidence is enough, and what is missing.
+
+    ``thin`` queries found little, ``leads`` are open ends, ``gaps`` were named before; ``once``: no passage comes again.
+    """
 
     role = "reflect"
     omits_empty = True
@@ -156,7 +151,10 @@ class HypothesesResponse(Response):
 
 
 class Hypothesize(Prompt[HypothesesResponse]):
-    """``standing`` are the hypotheses so far with their weight; ``leads`` are open ends of the evidence."""
+    """Rival answers, each with a query that tests it.
+
+    ``standing`` are the hypotheses so far with their weight; ``leads`` are open ends of the evidence.
+    """
 
     role = "hypotheses"
     bounded_field = "rivals"

@@ -1,9 +1,4 @@
-"""The prompt about an image.
-
-=================  ===========  ======================================================================
-``DescribeImage``  ``look.md``  what an image shows; the text becomes a passage with the image as source
-=================  ===========  ======================================================================
-"""
+"""The prompt about an image."""
 
 from suffice.prompts.base import Prompt, Response
 from suffice.types import Image
@@ -14,6 +9,8 @@ class DescribeImageResponse(Response):
 
 
 class DescribeImage(Prompt[DescribeImageResponse]):
+    """What an image shows; the text becomes a passage with the image as source."""
+
     role = "look"
     output_format = "text"
     max_tokens = 1000

@@ -1,15 +1,5 @@
 """Prompts that write the answer.
 
-==================  ================  ======================================================================
-``DraftAnswer``     ``draft.md``      the answer or one section of it (snippets: ``writing``)
-``AnswerSentence``  ``answer.md``     the answer in one sentence, by a model too small to write more
-``Revise``          ``revise.md``     the answer without the issues that a review found
-``Mend``            ``mend.md``       sentences that the claim check doubted
-``Rewrite``         ``rewrite.md``    a finished answer as a skill asks for it
-``Compute``         ``compute.md``    a program for arithmetic that the answer needs
-``SelfTest``        ``self_test.md``  whether a model can write more than one sentence
-==================  ================  ======================================================================
-
 A model writes the answer as plain Markdown: models of every size do that best, and it can be shown while it streams. Its
 first sentence is the summary, a line "Short answer: …" is the short answer; lists under known headings at its end become
 fields of the response.
@@ -79,6 +69,8 @@ class WritingPrompt(Prompt[SynthesisResponse]):
 
 
 class DraftAnswer(WritingPrompt):
+    """The answer or one section of it."""
+
     role = "draft"
     temperature = 0.1
     omits_empty = True
@@ -104,6 +96,8 @@ class DraftAnswer(WritingPrompt):
 
 
 class Rewrite(WritingPrompt):
+    """A finished answer as a skill asks for it."""
+
     role = "rewrite"
 
     task: str
@@ -113,7 +107,10 @@ class Rewrite(WritingPrompt):
 
 
 class AnswerSentence(WritingPrompt):
-    """There is no way out such as NONE: small models take it although the answer is there (docs/writing.md)."""
+    """The answer by a model too small to write more.
+
+    There is no way out such as NONE: small models take it although the answer is there (docs/writing.md).
+    """
 
     role = "answer"
     max_tokens = 160
@@ -162,6 +159,8 @@ class SelfTest(Prompt[SelfTestResponse]):
 
 
 class Revise(WritingPrompt):
+    """The answer without the issues that a review found."""
+
     role = "revise"
     temperature = 0.1
     omits_empty = True
@@ -185,6 +184,8 @@ class MendResponse(Response):
 
 
 class Mend(Prompt[MendResponse]):
+    """Sentences that the claim check doubted."""
+
     role = "mend"
     truncation_order = (("sources", "last"),)
     temperature = 0.1
