@@ -6,6 +6,7 @@ fields of the response.
 """
 
 import re
+from typing import Any
 
 from suffice.prompts.base import Prompt, Response
 from suffice.text.citations import list_handles, skip_citations, strip_citations
@@ -223,7 +224,7 @@ def parse_markdown_answer(text: str) -> SynthesisResponse:
     """Return the parts of a written answer. Only lists under known headings at its end are taken out of it."""
     raw = text
     text, short_answer = _take_short_answer(_drop_echoes(text.strip()))
-    lists: dict[str, tuple[str, ...]] = {}
+    lists: dict[str, Any] = {}  # The fields of the response by name.
     while headings := find_headings(text, bold_lines=True):
         last = headings[-1]
         name = _heading_title(last).replace(" ", "_")
@@ -237,19 +238,9 @@ def parse_markdown_answer(text: str) -> SynthesisResponse:
     if not text:  # Small models sometimes write only the lists: the findings are then the answer.
         text = "\n\n".join(lists.pop("key_findings", ()))
     summary = extract_first_sentence(text)
-    findings, recommendations, risks, questions = (lists.get(name, ()) for name in _LIST_FIELDS)
-    is_empty = is_non_answer(summary)
-    return SynthesisResponse(
-        text,
-        summary,
-        findings,
-        recommendations,
-        risks,
-        questions,
-        short_answer="" if is_empty else short_answer,
-        sufficiency="partly" if is_empty else "unknown",
-        raw=raw,
-    )
+    if is_non_answer(summary):
+        return SynthesisResponse(text, summary, **lists, sufficiency="partly", raw=raw)
+    return SynthesisResponse(text, summary, **lists, short_answer=short_answer, raw=raw)
 
 
 def is_non_answer(text: str) -> bool:
