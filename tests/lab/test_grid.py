@@ -13,7 +13,6 @@ from suffice import settings
 from suffice.errors import InputError, ModelError
 from suffice.lab.experiment import (
     EXHAUSTION_SWEEP,
-    NAMED_IN_THE_PAPER,
     PRESET_EXPERIMENTS,
     Experiment,
     load_experiment,
@@ -168,7 +167,7 @@ def test_cells_and_presets():
         *("", "k=3", "k=10", "alpha=0", "alpha=0.5", "alpha=1", "K=5/3", "K=20/12")
     }
     assert (len(EXHAUSTION_SWEEP), sum("smooth" in gate for gate in EXHAUSTION_SWEEP)) == (16, 9)
-    assert NAMED_IN_THE_PAPER in EXHAUSTION_SWEEP
+    assert "exhaustion(j=0.6, u=0.3, p=2)" in EXHAUSTION_SWEEP  # The one that the paper names.
 
 
 def test_an_experiment_file_and_its_overrides(tmp_path):

@@ -36,7 +36,6 @@ def make_row(question, memory="baseline", gate="none", *, harness="ircot", f1=0.
         "tokens_by_round": [250, 500, 750, 1000][:rounds],
         "similarity_by_round": [0.0, 0.9, 0.9, 0.9][:rounds],
         "new_by_round": [1.0, 0.0, 0.0, 0.0][:rounds],
-        "by_role": {"extract": [2, 600, 100], "curate": [2, 150, 50]} if memory == "structured" else {},
         "gaps": {"G1": False, "G2": None, "G3": False, "G4": True, "G5": True, "G6": True, "G7": False},
         "error": None,
         **parts,
@@ -59,12 +58,6 @@ def find(rows, slug):
     return next(table for table in build_tables(rows) if table.slug == slug)
 
 
-def test_the_cost_of_curation_is_shown():
-    rows = [make_row(n, memory=memory) for n in range(40) for memory in ("baseline", "structured")]
-    [row] = find(rows, "curation").rows
-    assert row[2:7] == ["structured", "40", "100.0%", "2.0", "100"]
-
-
 def test_the_variance_of_a_gate_is_that_of_its_effect_on_each_question():
     rows = [make_row(n, gate=gate) for n in range(40) for gate in ("none", "exhaustion")]
     for row in rows:
@@ -80,7 +73,7 @@ def test_every_table_is_there_and_names_its_references():
         """rows judge-by-memory f1-by-memory recall-by-memory no-answer gate-by-memory gate-by-harness
         gaps memory-tests memory-by-harness memory-by-score memory-by-answerable memory-by-group
         gate-by-score metrics rounds fire ablations equal-rounds equal-tokens
-        sweep variance curation frontier""".split()
+        sweep variance frontier""".split()
     )
     text = "\n\n".join(map(to_markdown, tables.values()))
     assert all(word in text for word in ("fixed(k)", "oracle", "Holm"))

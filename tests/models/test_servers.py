@@ -43,7 +43,7 @@ def test_unusable_answers_are_no_models(body: bytes) -> None:
     with serving(answer) as server:
         found = fetch_models(f"{server.url}/v1", "secret")
         assert found is None or found.names == ()
-        assert fetch_context(server.url, "x") is None
+        assert fetch_context(server.url) is None
 
 
 def test_a_server_that_is_too_busy_to_list_its_models_is_not_dead(monkeypatch: pytest.MonkeyPatch) -> None:

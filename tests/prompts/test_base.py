@@ -1,12 +1,10 @@
 """Prompts: each has a versioned template, shows all its inputs, and fences text that came from a source."""
 
-import inspect
 from dataclasses import fields
-from importlib import import_module
 
 import pytest
 
-from suffice.prompts.base import Prompt, load_template
+from suffice.prompts.base import load_template
 from suffice.prompts.belief import Compress, Curate, Extract
 from suffice.prompts.judging import Evaluate, RateNovelty
 from suffice.prompts.outline import DraftOutline, HypotheticalDocument, LabelCluster
@@ -89,13 +87,3 @@ def test_a_topic_reaches_the_hypothetical_document():
     prompt = HypotheticalDocument("the task at hand", "its history").render()
     assert "the task at hand" in prompt
     assert "its history" in prompt
-
-
-@pytest.mark.parametrize("group", ["agents", "belief", "judging", "outline", "planning", "vision", "writing"])
-def test_a_group_lists_its_templates(group):
-    module = import_module(f"suffice.prompts.{group}")
-    classes = [kind for _, kind in inspect.getmembers(module, inspect.isclass) if kind.__module__ == module.__name__]
-    for kind in classes:
-        if issubclass(kind, Prompt) and hasattr(kind, "role"):
-            assert f"``{kind.__name__}``" in module.__doc__
-            assert f"``{kind.role}.md``" in module.__doc__

@@ -7,7 +7,7 @@ attempts at the same thing. The round ends, and is judged, when the last of them
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from suffice.errors import InputError
 from suffice.monitor import StopMonitor
@@ -75,7 +75,6 @@ def format_notice(verdict: Verdict) -> str:
 
 
 def append_notice(result: object, verdict: Verdict) -> object:
-    """Return the last results together with the notice."""
     if isinstance(result, str):
         return f"{result}\n\n{format_notice(verdict)}"
     return {"results": result, "notice": format_notice(verdict)}
@@ -104,5 +103,4 @@ def _parse_passage(item: Any) -> Mapping[str, Any]:
         item = {name: getattr(item, name, None) for name in ("id", "title", "text", "score")}
     if item.get("id") is None:
         raise InputError("A passage has no id; pass a function that reads passages with ids as passages=…")
-    passage: Mapping[str, Any] = item
-    return passage
+    return cast(Mapping[str, Any], item)

@@ -8,7 +8,7 @@ file are written to the cache folder.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -53,13 +53,13 @@ class DataFormat:
     licence: str
     layout: str
     detect: Callable[[Path], bool]
-    load: Callable[[Path, Path], list[LabQuestion]]
+    load: Callable[[Path, Path], Iterator[LabQuestion]]
 
 
 def load_dataset(folder: Path, cache_dir: Path, unanswerable: Unanswerable = "own") -> Dataset:
     """Read a folder. ``unanswerable`` says which questions without an answer are kept: the set's own, entity swaps, none."""
     format = detect_format(folder)
-    questions = format.load(folder, cache_dir / "lab")
+    questions = list(format.load(folder, cache_dir / "lab"))
     if unanswerable != "own":
         questions = [question for question in questions if question.answerable]
     if unanswerable == "swap":
@@ -67,7 +67,7 @@ def load_dataset(folder: Path, cache_dir: Path, unanswerable: Unanswerable = "ow
             raise InputError(
                 f"{folder}: entity swaps are made from LoCoMo conversations; {format.name} names no speakers"
             )
-        questions += swap_speakers(questions, folder)
+        questions += list(swap_speakers(questions, folder))
     if not questions:
         raise InputError(f"{folder} holds no questions")
     if len({question.id for question in questions}) < len(questions):
@@ -96,24 +96,16 @@ def sample_questions(questions: Sequence[LabQuestion], count: int | None, seed: 
 # -- formats -------------------------------------------------------------------------------------------------------------
 
 
-def _load_own(folder: Path, cache: Path) -> list[LabQuestion]:
-    corpus = folder / "corpus.jsonl"
-    return [
-        LabQuestion(
-            _text(item, "id"),
-            _text(item, "question"),
-            _answers(item.get("answer"), item.get("aliases")),
-            frozenset(map(str, item.get("gold") or ())),
-            re.sub(r"^(\dhop)\d$", r"\1", str(item.get("kind") or item.get("group") or "all")),
-            corpus,
-        )
-        for _, item in read_jsonl(folder / "questions.jsonl")
-    ]
+def _load_own(folder: Path, cache: Path) -> Iterator[LabQuestion]:
+    for _, item in read_jsonl(folder / "questions.jsonl"):
+        answers, gold = _answers(item.get("answer"), item.get("aliases")), frozenset(map(str, item.get("gold") or ()))
+        group = re.sub(r"^(\dhop)\d$", r"\1", str(item.get("kind") or item.get("group") or "all"))
+        id, text = _text(item, "id"), _text(item, "question")
+        yield LabQuestion(id, text, answers, gold, group, folder / "corpus.jsonl")
 
 
-def _load_musique(folder: Path, cache: Path) -> list[LabQuestion]:
+def _load_musique(folder: Path, cache: Path) -> Iterator[LabQuestion]:
     builder = CorpusBuilder(cache, folder, "musique")
-    questions = []
     for path in sorted(folder.glob("musique*.jsonl")):
         for _, item in read_jsonl(path):
             added = [(builder.add(one["title"], one["paragraph_text"]), one) for one in item["paragraphs"]]
@@ -122,15 +114,13 @@ def _load_musique(folder: Path, cache: Path) -> list[LabQuestion]:
             id, text = _text(item, "id"), _text(item, "question")
             group = f"{id[0]}hop" if id[0].isdecimal() else "all"
             known = frozenset(gold if answers else ())
-            questions.append(LabQuestion(id, text, answers, known, group, builder.path))
+            yield LabQuestion(id, text, answers, known, group, builder.path)
     builder.write()
-    return questions
 
 
-def _load_hotpot(folder: Path, cache: Path) -> list[LabQuestion]:
+def _load_hotpot(folder: Path, cache: Path) -> Iterator[LabQuestion]:
     """HotpotQA and 2WikiMultihopQA: a list of questions with their paragraphs as ``[title, [sentence, …]]``."""
     builder = CorpusBuilder(cache, folder, "hotpot")
-    questions = []
     for path in sorted(_find_hotpot_files(folder)):
         for item in json.loads(path.read_text(encoding="utf-8")):
             ids = {
@@ -139,14 +129,11 @@ def _load_hotpot(folder: Path, cache: Path) -> list[LabQuestion]:
             }
             gold = frozenset(ids[title] for title, _ in item["supporting_facts"] if title in ids)
             id, group = str(item.get("_id") or item.get("id")), str(item.get("type") or "all")
-            answers = _answers(item["answer"], ())
-            questions.append(LabQuestion(id, _text(item, "question"), answers, gold, group, builder.path))
+            yield LabQuestion(id, _text(item, "question"), _answers(item["answer"]), gold, group, builder.path)
     builder.write()
-    return questions
 
 
-def _load_locomo(folder: Path, cache: Path) -> list[LabQuestion]:
-    questions = []
+def _load_locomo(folder: Path, cache: Path) -> Iterator[LabQuestion]:
     for sample in _read_locomo(folder):
         conversation, name = sample["conversation"], str(sample["sample_id"])
         builder = CorpusBuilder(cache, folder, f"locomo-{name}")
@@ -161,14 +148,13 @@ def _load_locomo(folder: Path, cache: Path) -> list[LabQuestion]:
         for number, item in enumerate(sample["qa"], 1):
             gold = {f"{name} {id}" for evidence in item["evidence"] for id in re.findall(r"D\d+:\d+", evidence)}
             category = LOCOMO_CATEGORIES.get(item["category"], str(item["category"]))
-            answers = () if category == "adversarial" else _answers(item.get("answer"), ())
+            answers = () if category == "adversarial" else _answers(item.get("answer"))
             id, known = f"{name} q{number}", frozenset(gold if answers else ())
-            questions.append(LabQuestion(id, str(item["question"]), answers, known, category, builder.path))
-    return questions
+            yield LabQuestion(id, str(item["question"]), answers, known, category, builder.path)
 
 
-def swap_speakers(questions: Iterable[LabQuestion], folder: Path) -> list[LabQuestion]:
-    """Return questions that cannot be answered: the one speaker a question names is exchanged for the other.
+def swap_speakers(questions: Iterable[LabQuestion], folder: Path) -> Iterator[LabQuestion]:
+    """Yield questions that cannot be answered: the one speaker a question names is exchanged for the other.
 
     A question that names both or none of the speakers, or that both may share ("they"), is left out.
     """
@@ -176,7 +162,6 @@ def swap_speakers(questions: Iterable[LabQuestion], folder: Path) -> list[LabQue
         str(sample["sample_id"]): (sample["conversation"]["speaker_a"], sample["conversation"]["speaker_b"])
         for sample in _read_locomo(folder)
     }
-    swapped = []
     for question in questions:
         first, second = speakers[question.id.split()[0]]
         named = [name for name in (first, second) if re.search(rf"\b{re.escape(name)}\b", question.text)]
@@ -184,14 +169,10 @@ def swap_speakers(questions: Iterable[LabQuestion], folder: Path) -> list[LabQue
             continue
         other = second if named[0] == first else first
         text = re.sub(rf"\b{re.escape(named[0])}\b", other, question.text)
-        swapped.append(
-            replace(question, id=f"{question.id} swap", text=text, answers=(), gold=frozenset(), group="entity swap")
-        )
-    return swapped
+        yield replace(question, id=f"{question.id} swap", text=text, answers=(), gold=frozenset(), group="entity swap")
 
 
-def _load_sweqa(folder: Path, cache: Path) -> list[LabQuestion]:
-    questions = []
+def _load_sweqa(folder: Path, cache: Path) -> Iterator[LabQuestion]:
     for path in sorted(folder.glob("*.jsonl")):
         repository = folder / path.stem
         if not repository.is_dir():
@@ -199,9 +180,8 @@ def _load_sweqa(folder: Path, cache: Path) -> list[LabQuestion]:
                 f"{path} asks about the repository {path.stem}; put its source into the folder {repository}"
             )
         for number, (_, item) in enumerate(read_jsonl(path), 1):
-            id, answers = f"{path.stem} {number}", _answers(item.get("answer"), ())
-            questions.append(LabQuestion(id, _text(item, "question"), answers, frozenset(), path.stem, repository))
-    return questions
+            id, answers = f"{path.stem} {number}", _answers(item.get("answer"))
+            yield LabQuestion(id, _text(item, "question"), answers, frozenset(), path.stem, repository)
 
 
 FORMATS: tuple[DataFormat, ...] = (
@@ -271,7 +251,6 @@ class CorpusBuilder:
         return self._ids[key]
 
     def write(self) -> None:
-        """Write the collection, if its content is new."""
         content = "\n".join(self._lines) + "\n"
         try:
             if not self.path.exists() or self.path.read_text(encoding="utf-8") != content:
@@ -300,17 +279,15 @@ def _is_sweqa(folder: Path) -> bool:
     return False
 
 
-def _read_locomo(folder: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _read_locomo(folder: Path) -> Iterator[dict[str, Any]]:
     for path in sorted(folder.glob("locomo*.json")):
         try:
-            found += json.loads(path.read_text(encoding="utf-8"))
+            yield from json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise InputError(f"{path} cannot be read as JSON: {error}; download it again") from error
-    return found
 
 
-def _answers(answer: Any, aliases: Iterable[Any] | None) -> tuple[str, ...]:
+def _answers(answer: Any, aliases: Iterable[Any] | None = None) -> tuple[str, ...]:
     given = [str(text) for text in (answer, *(aliases or ())) if text is not None and str(text).strip()]
     return tuple(dict.fromkeys(given))
 

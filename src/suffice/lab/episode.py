@@ -26,7 +26,7 @@ from suffice.prompts.lab import AnswerFromMemory, GradeAnswer, GradeResponse
 from suffice.search.base import Search
 from suffice.state.prompting import Prompter
 from suffice.state.run import RunState
-from suffice.types import Bounds, Embed, Stop, Usage
+from suffice.types import Bounds, Embed, Readings, Stop, Usage
 
 Row = dict[str, Any]
 
@@ -42,18 +42,6 @@ class EpisodeParts:
     seed: int = 0
     answers_each_round: bool = False
     keep_text: bool = True
-
-
-@dataclass
-class _Course:
-    """What happened round by round."""
-
-    rounds: list[SearchRound] = field(default_factory=list)
-    recall: list[float | None] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
-    answer_usage: list[Usage] = field(default_factory=list)
-    readings: list[dict[str, float | None]] = field(default_factory=list)
 
 
 async def run_episode(cell: Cell, question: LabQuestion, parts: EpisodeParts) -> Row:
@@ -73,126 +61,124 @@ async def run_episode(cell: Cell, question: LabQuestion, parts: EpisodeParts) ->
     embed = None if gate.needs.isdisjoint(EMBEDDING_READINGS) else parts.embed
     meters = build_meters(gate.needs, question.text, embed)
     strategy = plugins.load_plugin("strategies", cell.harness)()
-    course, stop = _Course(), None
+    episode, stop = _Episode(cell, question, parts, run), None
     async for event in run_loop(run, parts.search, strategy, gate, meters, k=cell.k):
         if isinstance(event, RoundDone):
-            await _record_round(course, event, run, question, parts, shadow=cell.gate == NO_GATE)
+            await episode.record_round(event)
         elif isinstance(event, SearchStopped):
             stop = event.stop
         run.take_events()
     assert stop is not None, "the last event of a loop is SearchStopped"
-    if course.answers:  # The last of the extra answers is the answer; now it is billed.
-        answer, usage, failed = course.answers[-1], course.answer_usage[-1], False
-    else:
-        answer, usage, failed = await _answer(run, parts.model)
-    judge_score, judge_usage = (None, Usage()) if parts.judge is None else await _judge(question, answer, parts.judge)
-    return _build_row(cell, question, parts, run, course, stop, answer, usage, failed, judge_score, judge_usage) | {
-        "seconds": round(time.monotonic() - started_at, 3)
-    }
+    return {**await episode.build_row(stop), "seconds": round(time.monotonic() - started_at, 3)}
 
 
-async def _record_round(
-    course: _Course, event: RoundDone, run: RunState, question: LabQuestion, parts: EpisodeParts, *, shadow: bool
-) -> None:
-    passages: dict[str, str | None] = {
-        passage.id: f"{passage.title}\n{passage.text}" for passage in (*event.round.raw, *event.round.new)
-    }
-    course.rounds.append(SearchRound(event.round.queries, passages))
-    found = {passage.id for passage in run.evidence}
-    course.recall.append(len(question.gold & found) / len(question.gold) if question.gold else None)
-    course.tokens.append(run.budget.tokens_used)
-    course.readings.append(dict(event.readings))
-    if parts.answers_each_round and shadow:
-        answer, usage, _ = await _answer(run, parts.model)
-        course.answers.append(answer)
-        course.answer_usage.append(usage)
+@dataclass
+class _Episode:
+    """What happened round by round."""
 
+    cell: Cell
+    question: LabQuestion
+    parts: EpisodeParts
+    run: RunState
+    rounds: list[SearchRound] = field(default_factory=list)
+    recall: list[float | None] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    answers: list[tuple[str, Usage]] = field(default_factory=list)
+    readings: list[Readings] = field(default_factory=list)
 
-async def _answer(run: RunState, model: Model) -> tuple[str, Usage, bool]:
-    """Return the answer from what the memory holds, what it cost, and whether the call failed. It is not billed to the run."""
-    tracked = UsageTrackingModel(model)
-    prompter = Prompter(tracked, run.budget, lambda event: None)
-    answer = await prompter.try_ask(AnswerFromMemory(run.task, render_for_answer(run.memory)))
-    run.error_log += prompter.error_log
-    return "" if answer is None else answer.text.strip(), tracked.total, answer is None
-
-
-async def _judge(question: LabQuestion, answer: str, judge: Model) -> tuple[float | None, Usage]:
-    tracked = UsageTrackingModel(judge)
-
-    async def ask(prompt: GradeAnswer) -> GradeResponse | None:
-        try:
-            return (await tracked(prompt)).answer
-        except ModelError:
-            return None
-
-    return await judge_answer(question.text, answer, question.answers, ask), tracked.total
-
-
-def _build_row(
-    cell: Cell,
-    question: LabQuestion,
-    parts: EpisodeParts,
-    run: RunState,
-    course: _Course,
-    stop: Stop,
-    answer: str,
-    answer_usage: Usage,
-    failed: bool,
-    judge_score: float | None,
-    judge_usage: Usage,
-) -> Row:
-    total = run.model.total + answer_usage
-    by_role = {role: [used.calls, used.input_tokens, used.output_tokens] for role, used in run.model.by_role.items()}
-    by_role["answer"] = [answer_usage.calls, answer_usage.input_tokens, answer_usage.output_tokens]
-    fired = cell.gate != NO_GATE and not stop.gate.startswith(("budget", "planner", "breaker"))
-    memory_text = "\n".join(f"{note.title}\n{note.text}" for note in render_for_answer(run.memory))
-    record = SearchRecord(
-        question.text, tuple(course.rounds), answer, stop.reason, question.answers, question.gold or None, memory_text
-    )
-    scores = {
-        **score_lexically(answer, question.answers),
-        "cosine": cosine(answer, question.answers, parts.embed),
-        "judge": judge_score,
-    }
-    failures = [failure for failure in run.error_log if failure.kind != "Refused"]
-    row: Row = {
-        **name_row(cell, question, parts.model.name),
-        "scores": {name: _round(value) for name, value in scores.items()},
-        "recall": _round(course.recall[-1]) if course.recall else None,
-        "abstained": is_abstention(answer),
-        "stop": stop.reason,
-        "fired": fired,
-        "fire_round": len(course.rounds) if fired else None,
-        "rounds": len(course.rounds),
-        "queries": sum(len(round.queries) for round in course.rounds),
-        "calls": total.calls,
-        "input_tokens": total.input_tokens,
-        "output_tokens": total.output_tokens,
-        "by_role": by_role,
-        "judge_tokens": judge_usage.input_tokens + judge_usage.output_tokens,
-        "cost_usd": _round((total + judge_usage).usd, 6),
-        "recall_by_round": [_round(value) for value in course.recall],
-        "tokens_by_round": course.tokens,
-        "similarity_by_round": [_round(readings.get("overlap.jaccard")) for readings in course.readings],
-        "new_by_round": [_round(readings.get("overlap.upr")) for readings in course.readings],
-        "gaps": detect_gaps(record),
-        "refused": len(run.error_log) - len(failures),
-        "failures": len(failures),
-        "error": failures[-1].message if (failed or not course.rounds) and failures else None,
-    }
-    if course.answers:
-        each = [score_lexically(text, question.answers) for text in course.answers]
-        row["f1_by_round"] = [_round(score["f1"]) for score in each]
-        row["em_by_round"] = [_round(score["em"]) for score in each]
-        row["answer_tokens_by_round"] = [used.input_tokens + used.output_tokens for used in course.answer_usage]
-    if parts.keep_text:
-        row |= {
-            "answer": answer,
-            "query_texts": [list(round.queries) for round in course.rounds],
-            "passages_by_round": [list(round.passages) for round in course.rounds],
+    async def record_round(self, event: RoundDone) -> None:
+        passages: dict[str, str | None] = {
+            passage.id: f"{passage.title}\n{passage.text}" for passage in (*event.round.raw, *event.round.new)
         }
-    return row
+        self.rounds.append(SearchRound(event.round.queries, passages))
+        gold = self.question.gold
+        self.recall.append(len(gold & {passage.id for passage in self.run.evidence}) / len(gold) if gold else None)
+        self.tokens.append(self.run.budget.tokens_used)
+        self.readings.append(event.readings)
+        if self.parts.answers_each_round and self.cell.gate == NO_GATE:
+            answer, usage, _ = await self._answer()
+            self.answers.append((answer, usage))
+
+    async def _answer(self) -> tuple[str, Usage, bool]:
+        """Return the answer from what the memory holds, what it cost, and whether the call failed. It is not billed to the
+        run."""
+        run = self.run
+        tracked = UsageTrackingModel(self.parts.model)
+        prompter = Prompter(tracked, run.budget, lambda event: None)
+        answer = await prompter.try_ask(AnswerFromMemory(run.task, render_for_answer(run.memory)))
+        run.error_log += prompter.error_log
+        return "" if answer is None else answer.text.strip(), tracked.total, answer is None
+
+    async def _judge(self, answer: str, judge: Model) -> tuple[float | None, Usage]:
+        tracked = UsageTrackingModel(judge)
+
+        async def ask(prompt: GradeAnswer) -> GradeResponse | None:
+            try:
+                return (await tracked(prompt)).answer
+            except ModelError:
+                return None
+
+        return await judge_answer(self.question.text, answer, self.question.answers, ask), tracked.total
+
+    async def build_row(self, stop: Stop) -> Row:
+        """Answer, score and return the row."""
+        cell, question, parts, run = self.cell, self.question, self.parts, self.run
+        # The last of the extra answers is the answer; now it is billed.
+        answer, answer_usage, failed = (*self.answers[-1], False) if self.answers else await self._answer()
+        judge_score, judge_usage = None, Usage()
+        if parts.judge is not None:
+            judge_score, judge_usage = await self._judge(answer, parts.judge)
+        total = run.model.total + answer_usage
+        usage_by_role = {**run.model.by_role, "answer": answer_usage}
+        fired = cell.gate != NO_GATE and not stop.gate.startswith(("budget", "planner", "breaker"))
+        memory_text = "\n".join(f"{note.title}\n{note.text}" for note in render_for_answer(run.memory))
+        rounds, gold = tuple(self.rounds), question.gold or None
+        record = SearchRecord(question.text, rounds, answer, stop.reason, question.answers, gold, memory_text)
+        scores = {
+            **score_lexically(answer, question.answers),
+            "cosine": cosine(answer, question.answers, parts.embed),
+            "judge": judge_score,
+        }
+        failures = [failure for failure in run.error_log if failure.kind != "Refused"]
+        row: Row = {
+            **name_row(cell, question, parts.model.name),
+            "scores": {name: _round(value) for name, value in scores.items()},
+            "recall": _round(self.recall[-1]) if self.recall else None,
+            "abstained": is_abstention(answer),
+            "stop": stop.reason,
+            "fired": fired,
+            "fire_round": len(rounds) if fired else None,
+            "rounds": len(rounds),
+            "queries": sum(len(round.queries) for round in rounds),
+            "calls": total.calls,
+            "input_tokens": total.input_tokens,
+            "output_tokens": total.output_tokens,
+            "by_role": {
+                role: [used.calls, used.input_tokens, used.output_tokens] for role, used in usage_by_role.items()
+            },
+            "judge_tokens": judge_usage.input_tokens + judge_usage.output_tokens,
+            "cost_usd": _round((total + judge_usage).usd, 6),
+            "recall_by_round": [_round(value) for value in self.recall],
+            "tokens_by_round": self.tokens,
+            "similarity_by_round": [_round(readings.get("overlap.jaccard")) for readings in self.readings],
+            "new_by_round": [_round(readings.get("overlap.upr")) for readings in self.readings],
+            "gaps": detect_gaps(record),
+            "refused": len(run.error_log) - len(failures),
+            "failures": len(failures),
+            "error": failures[-1].message if (failed or not rounds) and failures else None,
+        }
+        if self.answers:
+            each = [score_lexically(text, question.answers) for text, _ in self.answers]
+            row["f1_by_round"] = [_round(score["f1"]) for score in each]
+            row["em_by_round"] = [_round(score["em"]) for score in each]
+            row["answer_tokens_by_round"] = [used.input_tokens + used.output_tokens for _, used in self.answers]
+        if parts.keep_text:
+            row |= {
+                "answer": answer,
+                "query_texts": [list(round.queries) for round in rounds],
+                "passages_by_round": [list(round.passages) for round in rounds],
+            }
+        return row
 
 
 def _round(value: float | None, digits: int = 4) -> float | None:

@@ -27,7 +27,6 @@ HARNESSES = ("ircot", "react", "memgpt", "iterretgen")
 NO_GATE = "none"
 DEFAULT_K = 5
 DEFAULT_LIMITS = "10/6"
-NAMED_IN_THE_PAPER = "exhaustion(j=0.6, u=0.3, p=2)"
 # Sixteen settings of the exhaustion gate, seven discrete and nine smooth. The paper (docs/sources.md) names one of them and
 # gives the range of ``u`` of the smooth ones, 0.10 to 0.15. **All other values are our choice**: one step away from the named
 # setting in each direction, and for the smooth ones the grid of three ``j`` and three ``u`` with a weight of 0.5.
@@ -35,7 +34,7 @@ EXHAUSTION_SWEEP: tuple[str, ...] = (
     "exhaustion(j=0.5, u=0.3, p=2)",
     "exhaustion(j=0.6, u=0.2, p=2)",
     "exhaustion(j=0.6, u=0.3, p=1)",
-    NAMED_IN_THE_PAPER,
+    "exhaustion(j=0.6, u=0.3, p=2)",  # The one that the paper names.
     "exhaustion(j=0.6, u=0.3, p=3)",
     "exhaustion(j=0.7, u=0.3, p=2)",
     "exhaustion(j=0.8, u=0.5, p=2)",
@@ -174,14 +173,12 @@ class Experiment:
 
 
 def get_default_alpha(harness: str) -> float:
-    """Return the harness's own weight of words in search."""
     alpha = PRESETS[harness].alpha
     assert alpha is not None, "every harness has its source's weight"
     return alpha
 
 
 def parse_limits(text: str) -> BeliefLimits:
-    """Parse ``TRIGGER/TARGET``."""
     trigger, _, target = str(text).partition("/")
     if not trigger.isdecimal() or not target.isdecimal():
         raise InputError(f"The limits of a belief are written TRIGGER/TARGET, such as 10/6, not {text!r}")

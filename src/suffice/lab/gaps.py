@@ -40,7 +40,6 @@ class SearchRecord:
 
 
 def detect_gaps(record: SearchRecord) -> dict[str, bool | None]:
-    """Return the verdict of every detector by name."""
     return {name: detect(record) for name, (_, detect) in GAPS.items()}
 
 

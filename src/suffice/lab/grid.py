@@ -44,8 +44,6 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class GridJob:
-    """One question in one cell."""
-
     data: str
     cell: Cell
     question: LabQuestion
@@ -291,7 +289,6 @@ class Grid:
 
 
 def trim_partial_line(path: Path) -> None:
-    """Remove what follows the last line feed."""
     content = path.read_bytes()
     os.truncate(path, content.rfind(b"\n") + 1)
 

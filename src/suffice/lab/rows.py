@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 from suffice.lab.conditions import CONDITIONS
 from suffice.lab.episode import Row
@@ -48,13 +48,11 @@ def select_rows(rows: Iterable[Row], **values: str) -> list[Row]:
 
 
 def list_names(rows: Sequence[Row], field: str) -> list[str]:
-    """Return the values of a field in order."""
     return [str(name) for (name,), _ in group_rows(rows, field)]
 
 
 def get_value(row: Row, score: str) -> float | None:
-    value: float | None = row["recall"] if score == "recall" else row["scores"].get(score)
-    return value
+    return cast("float | None", row["recall"] if score == "recall" else row["scores"].get(score))
 
 
 def list_values(rows: Iterable[Row], score: str) -> list[float]:

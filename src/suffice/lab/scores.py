@@ -28,7 +28,6 @@ SCORES = (*LEXICAL_SCORES, "cosine", "judge")
 
 
 def score_lexically(answer: str, truths: Sequence[str]) -> dict[str, float | None]:
-    """Return exact match, token F1, ROUGE-1 and METEOR."""
     if not truths or is_abstention(answer):
         return dict.fromkeys(LEXICAL_SCORES, float(not truths and is_abstention(answer)))
     return {
@@ -40,12 +39,10 @@ def score_lexically(answer: str, truths: Sequence[str]) -> dict[str, float | Non
 
 
 def rouge1(answer: str, truth: str) -> float:
-    """Return the F-measure of ROUGE-1."""
     return float(_get_rouge().score(truth, answer)["rouge1"].fmeasure)
 
 
 def meteor(answer: str, truth: str) -> float:
-    """Return METEOR over exact and stem matches."""
     score, stemmer, no_synonyms = _get_meteor()
     reference, hypothesis = normalize_answer(truth).split(), normalize_answer(answer).split()
     return float(score(reference, hypothesis, stemmer=stemmer, wordnet=no_synonyms))

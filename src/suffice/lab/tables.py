@@ -81,7 +81,6 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
         _equal_token_table(usual),
         _sweep_table(usual),
         _variance_table(usual),
-        _curation_table(usual),
         _failure_table(usual),
         _frontier_table(usual),
     ]
@@ -316,23 +315,6 @@ def _variance_table(rows: Sequence[Row]) -> ResultTable:
     return _add_memories(table, rows, group_rows(_select_gated(rows), *_HARNESS, "gate"), show)
 
 
-def _curation_table(rows: Sequence[Row]) -> ResultTable:
-    note = "Over all gates. Calls and the share of tokens: of the runs that curated."
-    header = ["data", "harness", "memory", "runs", "curated", "calls", "tokens a call", "share of tokens"]
-    table = ResultTable("curation", "What curating the belief costs", header, note)
-    extracted = [row for row in rows if "extract" in row.get("by_role", ())]
-    for key, group in group_rows(extracted, "data", "harness", "memory"):
-        curated = [row for row in group if "curate" in row["by_role"]]
-        calls = sum(row["by_role"]["curate"][0] for row in curated)
-        tokens = sum(sum(row["by_role"]["curate"][1:3]) for row in curated)
-        costs = ["–"] * 3
-        if curated:
-            share = tokens / sum(map(count_tokens, curated))
-            costs = [f"{calls / len(curated):.1f}", f"{tokens / calls:,.0f}", f"{share:.1%}"]
-        table.rows.append([*key, str(len(group)), f"{len(curated) / len(group):.1%}", *costs])
-    return table
-
-
 def _failure_table(rows: Sequence[Row]) -> ResultTable:
     note = (
         "Over all gates. A failed call gave an error or an answer that could not be used, even if asking again helped. A "
@@ -362,8 +344,6 @@ def _frontier_table(rows: Sequence[Row]) -> ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class CellPoint:
-    """The mean tokens and F1 of a cell."""
-
     cell: tuple[str, str, str]
     count: int
     tokens: float

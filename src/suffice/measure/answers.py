@@ -19,23 +19,18 @@ _NO_ANSWER = re.compile(
 
 def token_f1(answer: str, truths: Iterable[str]) -> float:
     """Return the best token F1 of the answer against any of the true answers."""
-    given = _tokenize_answer(answer)
-    return max((_pair_f1(given, _tokenize_answer(truth)) for truth in truths), default=0.0)
+    given = normalize_answer(answer).split()
+    return max((_pair_f1(given, normalize_answer(truth).split()) for truth in truths), default=0.0)
 
 
 def normalize_answer(text: str) -> str:
     """Return the lower-case words without punctuation and articles, with single spaces."""
-    return " ".join(_tokenize_answer(text))
+    return " ".join(_ARTICLES.sub(" ", _PUNCTUATION.sub(" ", text.lower())).split())
 
 
 def is_abstention(answer: str) -> bool:
     """Return whether an answer says that there is none."""
     return not answer.strip() or bool(_NO_ANSWER.search(answer))
-
-
-def _tokenize_answer(text: str) -> list[str]:
-    """Return the lower-case words without punctuation and articles."""
-    return _ARTICLES.sub(" ", _PUNCTUATION.sub(" ", text.lower())).split()
 
 
 def _pair_f1(given: list[str], true: list[str]) -> float:

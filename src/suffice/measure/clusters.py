@@ -13,8 +13,7 @@ def project_pca(rows: numpy.ndarray, components: int) -> numpy.ndarray:
     """Project the rows onto their first principal components, as many as the rows and their dimensions allow."""
     centred = rows - rows.mean(axis=0)
     _, _, directions = numpy.linalg.svd(centred, full_matrices=False)
-    projected: numpy.ndarray = centred @ directions[:components].T
-    return projected
+    return numpy.asarray(centred @ directions[:components].T)
 
 
 def kmeans(rows: numpy.ndarray, k: int, seed: int = 0) -> numpy.ndarray:
@@ -59,10 +58,8 @@ def _choose_seeds(rows: numpy.ndarray, k: int, random: numpy.random.Generator) -
         if total <= 1e-12:  # Only copies of the seeds are left.
             break
         chosen.append(int(random.choice(len(rows), p=distances / total)))
-    seeds: numpy.ndarray = rows[chosen]
-    return seeds
+    return numpy.asarray(rows[chosen])
 
 
 def _squared_distances(rows: numpy.ndarray, centres: numpy.ndarray) -> numpy.ndarray:
-    squares: numpy.ndarray = ((rows[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
-    return squares
+    return numpy.asarray(((rows[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2))

@@ -44,7 +44,6 @@ class CoverageTracker:
         return self._chunks[0] if self._chunks else None
 
     def set_topics(self, topics: numpy.ndarray) -> None:
-        """Replace the topics and compute their coverage over all chunks."""
         self.topics = topics
         self.values = self._max_similarities(topics, self.chunks)
 
@@ -67,5 +66,4 @@ class CoverageTracker:
     def _max_similarities(topics: numpy.ndarray, chunks: numpy.ndarray | None) -> numpy.ndarray:
         if chunks is None or not len(chunks):
             return numpy.zeros(len(topics))
-        best: numpy.ndarray = numpy.maximum(0.0, (topics @ chunks.T).max(axis=1))
-        return best
+        return numpy.asarray((topics @ chunks.T).max(axis=1).clip(0.0))

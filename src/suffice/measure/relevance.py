@@ -22,8 +22,6 @@ INTERVAL = 1.8  # How far below its estimate the log-odds of a share may be, for
 
 
 class Share(NamedTuple):
-    """An estimated share with its interval."""
-
     share: float
     low: float
     high: float
@@ -37,8 +35,7 @@ def move_scores(scores: "numpy.ndarray", vectors: "numpy.ndarray", relevant: Seq
         return scores
     mean = vectors[list(relevant)].mean(axis=0)
     mean /= max(float(numpy.linalg.norm(mean)), 1e-9)
-    moved: numpy.ndarray = (scores + FEEDBACK * (vectors @ mean)) / (1 + FEEDBACK)
-    return moved
+    return numpy.asarray((scores + FEEDBACK * (vectors @ mean)) / (1 + FEEDBACK))
 
 
 def mean_of_best(scores: Sequence[float], count: int = 2) -> float:
@@ -52,7 +49,6 @@ def mean_of_best(scores: Sequence[float], count: int = 2) -> float:
 
 
 def standardize(scores: "numpy.ndarray") -> "numpy.ndarray":
-    """Return the scores with mean 0 and standard deviation 1."""
     standard: numpy.ndarray = (scores - scores.mean()) / (float(scores.std()) or 1.0)
     return standard
 
@@ -61,8 +57,7 @@ def to_probabilities(scores: "numpy.ndarray", bias: float = BIAS, slope: float =
     """Return the probability of relevance for standardized scores."""
     import numpy
 
-    probabilities: numpy.ndarray = 1 / (1 + numpy.exp(-numpy.clip(bias + slope * scores, -30, 30)))
-    return probabilities
+    return numpy.asarray(1 / (1 + numpy.exp(-numpy.clip(bias + slope * scores, -30, 30))))
 
 
 def estimate_file_relevance(score: float, best: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar, cast, runtime_checkable
 
 from suffice.errors import ModelError
 from suffice.prompts.base import Prompt
@@ -55,24 +55,18 @@ class Model(Protocol):
 
 
 def is_language_model(model: Model) -> bool:
-    """Return whether the model can write text of its own, which can be reviewed, corrected and requested again."""
     return bool(getattr(model, "is_language_model", True))
 
 
 def get_context(model: Model) -> int | None:
-    """Return how many tokens the model can read, prompt and response together; ``None`` when unknown."""
-    context: int | None = getattr(model, "context", None)
-    return context
+    return cast("int | None", getattr(model, "context", None))
 
 
 def supports_vision(model: Model) -> bool | None:
-    """Return whether the model accepts images; ``None`` when unknown."""
-    supported: bool | None = getattr(model, "supports_vision", False)
-    return supported
+    return cast("bool | None", getattr(model, "supports_vision", False))
 
 
 def has_price(model: Model) -> bool:
-    """Return whether the price of a call is known."""
     return bool(getattr(model, "has_price", True))
 
 

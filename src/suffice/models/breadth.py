@@ -12,7 +12,7 @@ import re
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from suffice.models.embeddings import get_minilm
 from suffice.text.languages import ENGLISH, detect_language
@@ -38,8 +38,7 @@ def list_features(question: str) -> list[str]:
 
 @cache
 def _load_weights() -> dict[str, Any]:
-    weights: dict[str, Any] = json.loads(_WEIGHTS.read_text(encoding="utf-8"))
-    return weights
+    return cast(dict[str, Any], json.loads(_WEIGHTS.read_text(encoding="utf-8")))
 
 
 @lru_cache(maxsize=64)

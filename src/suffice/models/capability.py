@@ -79,7 +79,6 @@ class ModelProfile:
             await self.self_tests.save(self.key, passed)
 
     def apply_style(self) -> None:
-        """Skip what small models are not useful for."""
         if self.style == "sentence":
             self.skipped |= SKIPPED_FOR_SMALL_MODELS
 

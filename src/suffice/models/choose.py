@@ -6,6 +6,7 @@ No prompt is sent from here. A server on this machine is asked which models it h
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import cast
 from urllib.parse import urlsplit
 
 from suffice import plugins
@@ -75,7 +76,6 @@ def notify_once(notify: Notify) -> Notify:
 
 
 def list_roles() -> frozenset[str]:
-    """Return every role that a model can be chosen for."""
     return frozenset(role for members in ROLE_GROUPS.values() for role in members)
 
 
@@ -140,8 +140,7 @@ class _ModelChooser:
             raise InputError(
                 f"There is no model named {name!r}; write extractive, or PROVIDER:NAME with one of: {', '.join(PROVIDERS)}"
             )
-        factory: ModelFactory = plugins.load_plugin("models", name)
-        return factory
+        return cast(ModelFactory, plugins.load_plugin("models", name))
 
     def _make_language_model(self, endpoint: Endpoint) -> ModelFactory:
         if not endpoint.local and not self.is_explicit:
@@ -174,16 +173,17 @@ class _ModelChooser:
         if provider in ("openai", "ollama") and url != DEFAULT_URLS["openai"]:
             model, server_models = self._resolve_served_model(provider, model, url, key, server_models)
         model = model or DEFAULT_MODELS[provider]
+        context, vision = self._detect_limits(provider, model, url, key, server_models)
         return Endpoint(
             provider,
             model,
             url,
             key,
-            context=models.context or self._detect_context(provider, model, url, key, server_models),
+            context=context,
             timeout=models.timeout,
             concurrency=models.concurrency.get(provider, models.concurrency.get("")),
             think=models.think,
-            supports_vision=_detect_vision(provider, model, url, server_models),
+            supports_vision=vision,
         )
 
     def _resolve_served_model(
@@ -205,32 +205,31 @@ class _ModelChooser:
             self.notify(f"{url} does not have {model!r}; using {match!r}, which it has.")
         return match, server_models
 
-    def _detect_context(
+    def _detect_limits(
         self, provider: str, model: str, url: str, key: str | None, server_models: servers.ServerModels | None
-    ) -> int | None:
+    ) -> tuple[int | None, bool | None]:
+        """Return how many tokens a model reads and whether it accepts images, and notify the user of what may be cut."""
+        given = self.config.models.context
         if provider == "ollama":
-            tokens = servers.fetch_ollama_context(url, model)
-            if tokens is None:
-                tokens = servers.OLLAMA_DEFAULT_CONTEXT
-                if server_models is not None:  # It runs.
-                    self.notify(
-                        f"Ollama reads {tokens} tokens of a prompt by default; to use more, start it with "
-                        "OLLAMA_CONTEXT_LENGTH and set SUFFICE_CONTEXT to the same number."
-                    )
-            return tokens
-        if url != DEFAULT_URLS[provider]:
-            tokens = (
-                None if server_models is None else servers.fetch_context(url, model, key, server_models=server_models)
-            )
-        else:
+            tokens, vision = servers.fetch_ollama_model(url, model)
+            if given is None and tokens is None and server_models is not None:  # It runs.
+                self.notify(
+                    f"Ollama reads {servers.OLLAMA_DEFAULT_CONTEXT} tokens of a prompt by default; to use more, start it "
+                    "with OLLAMA_CONTEXT_LENGTH and set SUFFICE_CONTEXT to the same number."
+                )
+            return given or tokens or servers.OLLAMA_DEFAULT_CONTEXT, vision
+        tokens, vision = given, None if server_models is None else server_models.vision.get(model)
+        if tokens is None and url == DEFAULT_URLS[provider]:
             price = prices.find_catalog_price(provider, model)
             tokens = None if price is None else price.context
+        elif tokens is None and server_models is not None:
+            tokens = servers.fetch_context(url, key) or server_models.context.get(model)
         if tokens is None and _may_truncate_silently(provider, url, server_models):
             self.notify(
                 f"The server at {urlsplit(url).netloc} does not say how many tokens its model reads: prompts are not "
                 "cut to fit, and it may cut them without notice; set SUFFICE_CONTEXT to the number."
             )
-        return tokens
+        return tokens, vision
 
     def _find_price(self, endpoint: Endpoint) -> prices.Price | None:
         user_prices = prices.load_user_prices(self.config.models.prices)
@@ -247,12 +246,6 @@ def _describe_missing_client(provider: str) -> str:
     """Return what a provider's models need that is not installed; nothing if all is there."""
     is_missing = provider == "google" and find_spec("google.genai") is None
     return f"Models of Google need {describe_install('google')}" if is_missing else ""
-
-
-def _detect_vision(provider: str, model: str, url: str, server_models: servers.ServerModels | None) -> bool | None:
-    if provider == "ollama":
-        return servers.fetch_ollama_vision(url, model)
-    return None if server_models is None else server_models.vision.get(model)
 
 
 def _may_truncate_silently(provider: str, url: str, server_models: servers.ServerModels | None) -> bool:

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from suffice.errors import InputError
 from suffice.models.base import Model
@@ -76,5 +77,4 @@ def find_catalog_price(provider: str, model: str) -> CatalogPrice | None:
 
 def find_price(model: Model, role: str) -> Price | None:
     """Return the price of the model that answers a role, also behind wrappers and routers; ``None`` when it is unknown."""
-    price: Price | None = getattr(find_model(model, role), "price", None)
-    return price
+    return cast("Price | None", getattr(find_model(model, role), "price", None))

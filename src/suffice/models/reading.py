@@ -18,8 +18,6 @@ class AnswerSpan:
 
 
 class PassageReader(Protocol):
-    """Reads passages with a question in mind."""
-
     def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the answer span of each passage, in order."""
 

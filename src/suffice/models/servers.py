@@ -66,8 +66,7 @@ def diagnose(url: str, key: str | None = None) -> Literal["ok", "dead", "refused
 
 def fetch_models(url: str, key: str | None = None) -> ServerModels | None:
     """Return the models of an OpenAI-compatible server; ``None`` when it does not list them."""
-    listing = _fetch_json(f"{url.rstrip('/')}/models", key)
-    rows = listing.get("data") if isinstance(listing, dict) else None
+    rows = _fetch_object(f"{url.rstrip('/')}/models", key).get("data")
     if not isinstance(rows, list):
         return None
     rows = [row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
@@ -76,44 +75,27 @@ def fetch_models(url: str, key: str | None = None) -> ServerModels | None:
     return ServerModels(tuple(row["id"] for row in rows), context, vision)
 
 
-def fetch_context(
-    url: str, model: str, key: str | None = None, *, server_models: ServerModels | None = None
-) -> int | None:
-    """Return how many tokens the server lets a model read: from llama.cpp's ``/props``, else from its list of models."""
-    props = _fetch_json(f"{server_root(url)}/props", key)
-    if isinstance(props, dict):
-        settings = props.get("default_generation_settings")
-        tokens = settings.get("n_ctx") if isinstance(settings, dict) else None
-        if isinstance(tokens, int) and tokens > 0:
-            return tokens
-    return None if server_models is None else server_models.context.get(model)
+def fetch_context(url: str, key: str | None = None) -> int | None:
+    """Return how many tokens a server of llama.cpp reads; ``None`` for other servers."""
+    settings = _fetch_object(f"{server_root(url)}/props", key).get("default_generation_settings")
+    tokens = settings.get("n_ctx") if isinstance(settings, dict) else None
+    return tokens if isinstance(tokens, int) and tokens > 0 else None
 
 
-def fetch_ollama_context(url: str, model: str) -> int | None:
-    """Return how many tokens Ollama reads with this model: as it runs now, else as its model file sets; ``None`` for
-    Ollama's default."""
-    running = _fetch_json(f"{server_root(url)}/api/ps")
-    for row in (running.get("models") or []) if isinstance(running, dict) else []:
+def fetch_ollama_model(url: str, model: str) -> tuple[int | None, bool | None]:
+    """Return how many tokens Ollama reads with this model, as it runs now, else as its model file sets, and whether the model
+    accepts images; ``None`` for Ollama's default, and if it does not say."""
+    details = _fetch_object(f"{server_root(url)}/api/show", body={"model": model})
+    capabilities, parameters = details.get("capabilities"), details.get("parameters")
+    vision = "vision" in capabilities if isinstance(capabilities, list) else None
+    for row in _fetch_object(f"{server_root(url)}/api/ps").get("models") or []:
         if isinstance(row, dict) and row.get("name") == model and isinstance(row.get("context_length"), int):
-            return int(row["context_length"])
-    details = _fetch_ollama_details(url, model)
-    parameters = details.get("parameters")
+            return int(row["context_length"]), vision
     for line in parameters.splitlines() if isinstance(parameters, str) else []:
         name, _, value = line.strip().partition(" ")
         if name == "num_ctx" and value.strip().isdigit():
-            return int(value)
-    return None
-
-
-def fetch_ollama_vision(url: str, model: str) -> bool | None:
-    """Return whether Ollama says that this model accepts images; ``None`` when it does not say."""
-    capabilities = _fetch_ollama_details(url, model).get("capabilities")
-    return "vision" in capabilities if isinstance(capabilities, list) else None
-
-
-def _fetch_ollama_details(url: str, model: str) -> dict[str, Any]:
-    details = _fetch_json(f"{server_root(url)}/api/show", body={"model": model})
-    return details if isinstance(details, dict) else {}
+            return int(value), vision
+    return None, vision
 
 
 def _read_context(row: Mapping[str, Any]) -> int | None:
@@ -129,16 +111,17 @@ def _read_vision(row: Mapping[str, Any]) -> bool | None:
     return "image" in modalities if isinstance(modalities, list) else None
 
 
-def _fetch_json(url: str, key: str | None = None, body: Mapping[str, Any] | None = None) -> Any:
-    """Return the JSON at an address; ``None`` when there is none."""
+def _fetch_object(url: str, key: str | None = None, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the JSON object at an address; an empty one when there is none."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     data = None if body is None else json.dumps(body).encode()
     try:
         request = Request(url, data, {**headers, "Content-Type": "application/json"})
         with _build_opener(url).open(request, timeout=REQUEST_TIMEOUT) as response:
-            return json.loads(_read_body(response))
+            found = json.loads(_read_body(response))
     except (URLError, OSError, ValueError, RecursionError, HTTPException):
-        return None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class _NoRedirects(HTTPRedirectHandler):

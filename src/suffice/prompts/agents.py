@@ -1,28 +1,21 @@
-"""Prompts of the agent strategies.
-
-==================  ===================  ==================================================
-``IRCoTStep``       ``thought.md``       the next sentence of a chain of reasoning
-``ReActStep``       ``act.md``           a thought and an action
-``MemGPTStep``      ``step.md``          a tool call of an agent that manages its own memory
-``ShortAnswer``     ``short_answer.md``  the answer in a few words
-==================  ===================  ==================================================
-"""
+"""Prompts of the agent strategies."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
 
 
-@dataclass(frozen=True, slots=True)
-class IRCoTStepResponse:
+class IRCoTStepResponse(Response):
     """One sentence; empty when the model has nothing to add."""
 
     sentence: str
 
 
 class IRCoTStep(Prompt[IRCoTStepResponse]):
+    """The next sentence of a chain of reasoning."""
+
     role = "thought"
     output_format = "line"
     max_tokens = 120
@@ -35,8 +28,7 @@ class IRCoTStep(Prompt[IRCoTStepResponse]):
     """What is left of the budget, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReActStepResponse:
+class ReActStepResponse(Response):
     """A thought and an action. ``action`` is unchecked: the caller validates it."""
 
     thought: str
@@ -57,11 +49,9 @@ class ReActStep(Prompt[ReActStepResponse]):
     looked_up: tuple[Note, ...]
     complaint: str = ""
     left: str = ""
-    """What is left of the budget, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemGPTStepResponse:
+class MemGPTStepResponse(Response):
     """A tool call. ``tool`` and ``arguments`` are unchecked: the caller validates them."""
 
     inner_monologue: str
@@ -70,7 +60,9 @@ class MemGPTStepResponse:
 
 
 class MemGPTStep(Prompt[MemGPTStepResponse]):
-    """``core`` is the memory block, ``page`` the result of the last recall, ``pressure`` the warnings about a full memory,
+    """A tool call of an agent that manages its own memory.
+
+    ``core`` is the memory block, ``page`` the result of the last recall, ``pressure`` the warnings about a full memory,
     ``complaint`` what was wrong with the last response."""
 
     role = "step"
@@ -85,11 +77,9 @@ class MemGPTStep(Prompt[MemGPTStepResponse]):
     pressure: tuple[str, ...]
     complaint: str = ""
     left: str = ""
-    """What is left of the budget, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShortAnswerResponse:
+class ShortAnswerResponse(Response):
     """A few words or one sentence; empty when the passages do not answer the question."""
 
     text: str

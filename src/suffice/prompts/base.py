@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, TypeVar, dataclass_transform, get_args
+from typing import ClassVar, Generic, Literal, TypeVar, cast, dataclass_transform, get_args
 
 from suffice import settings
 from suffice.errors import InputError
@@ -32,6 +32,14 @@ _FOLDER = Path(str(files("suffice") / "prompts"))
 _OPTIONAL_INPUTS = frozenset({"left", "kept", "gaps", "once", "files", "languages", "lists", "reading", "today"})
 _OWN_VERSION = "own"  # The version of a user's template that names none.
 _replacements: ContextVar[Mapping[str, str]] = ContextVar("prompt_replacements", default=MappingProxyType({}))
+
+
+@dataclass_transform(frozen_default=True)
+class Response:
+    """Base of what prompts are answered with, and of its parts. Subclasses are frozen dataclasses."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
 @dataclass_transform(frozen_default=True)
@@ -51,7 +59,8 @@ class Prompt(Generic[A]):
     bounded_field: ClassVar[str] = ""
     """The list of the response that may have at most ``most`` items; ``most`` is then an input."""
     needs_margins: ClassVar[bool] = False
-    """Whether providers that can report how far each token of the response is ahead of the second best."""
+    """Whether providers that can report how far each token of the response is ahead of the second best, as probabilities. The
+    response has a field ``margins`` for them."""
     truncation_order: ClassVar[tuple[tuple[str, Literal["first", "last"]], ...]] = ()
     """The lists that are shortened when a prompt is too long (``truncate``), the least important list first, and at which
     end of each the least useful items are. All other inputs stay as they are."""
@@ -70,7 +79,6 @@ class Prompt(Generic[A]):
         return ()
 
     def render(self) -> str:
-        """Return the text for a language model."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
         template = self.load_template().body
         if self.omits_empty:
@@ -83,14 +91,7 @@ class Prompt(Generic[A]):
 
         An empty text means that the model has nothing to say.
         """
-        response_type: Any = cls.response_type
-        response: A = response_type(text)
-        return response
-
-    @classmethod
-    def with_margins(cls, answer: A, margins: tuple[float, ...]) -> A:
-        """Return the response with the lead of each of its tokens over the second best, as probabilities."""
-        return answer
+        return cast(A, cls.response_type(text))
 
     @classmethod
     def load_template(cls) -> "PromptTemplate":
@@ -98,7 +99,6 @@ class Prompt(Generic[A]):
 
     @classmethod
     def version(cls) -> str:
-        """Return the version of the wording."""
         return cls.load_template().version
 
 
@@ -129,7 +129,6 @@ def load_template(name: str) -> PromptTemplate:
 
 @cache
 def load_built_in(name: str) -> PromptTemplate:
-    """Return the template that comes with the package."""
     return PromptTemplate(read_built_in(name))
 
 
@@ -144,7 +143,6 @@ def read_built_in(name: str) -> str:
 
 @cache
 def list_templates() -> tuple[str, ...]:
-    """Return the names of all templates."""
     return tuple(sorted(path.relative_to(_FOLDER).with_suffix("").as_posix() for path in _FOLDER.rglob("*.md")))
 
 

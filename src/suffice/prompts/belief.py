@@ -1,20 +1,10 @@
-"""Prompts that update what is known.
+"""Prompts that update what is known."""
 
-============  ===============  ==========================================================================
-``Extract``   ``extract.md``   what a round's passages add; it sees the belief and the new passages only
-``Curate``    ``curate.md``    which facts to keep when there are too many
-``Compress``  ``compress.md``  a summary of bounded length, from the last one and new results
-============  ===============  ==========================================================================
-"""
-
-from dataclasses import dataclass
-
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractedFact:
+class ExtractedFact(Response):
     """A fact as a source states it, the handles of its sources, and the open question that it answers, if any."""
 
     text: str
@@ -22,14 +12,15 @@ class ExtractedFact:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(Response):
     facts: tuple[ExtractedFact, ...] = ()
     resolved: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
 
 
 class Extract(Prompt[Extraction]):
+    """What a round's passages add. It sees the belief and the new passages only."""
+
     role = "extract"
     max_tokens = 600
     truncation_order = (("observation", "last"), ("open", "last"), ("known", "last"))
@@ -40,23 +31,21 @@ class Extract(Prompt[Extraction]):
     observation: tuple[Note, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CuratedFact:
+class CuratedFact(Response):
     """A fact to keep: the numbers of the facts it was made of, and its text; empty for the text of the first of them."""
 
     of: tuple[int, ...]
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Curation:
+class Curation(Response):
     """The facts to keep, most important first."""
 
     kept: tuple[CuratedFact, ...]
 
 
 class Curate(Prompt[Curation]):
-    """``facts`` have their numbers, from 1, in place of handles."""
+    """Which facts to keep when there are too many. ``facts`` have their numbers, from 1, in place of handles."""
 
     role = "curate"
     bounded_field = "kept"
@@ -69,12 +58,13 @@ class Curate(Prompt[Curation]):
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class Compression:
+class Compression(Response):
     bullets: tuple[ExtractedFact, ...]
 
 
 class Compress(Prompt[Compression]):
+    """A summary of bounded length, from the last one and new results."""
+
     role = "compress"
     temperature = 0.1
     max_tokens = 400

@@ -1,19 +1,9 @@
-"""Prompts that judge: a round, an answer, a claim, a paper.
-
-=================  =====================  =================================================================
-``RateNovelty``    ``novelty.md``         how much of a round's results is new, from 0 to 10
-``JudgeProgress``  ``judge.md``           whether searching on will help; in doubt, yes
-``JudgeNeutrally`` ``judge_neutral.md``   the same without that preference
-``Evaluate``       ``evaluate.md``        scores and issues of an answer (snippets: ``readers``, ``criteria``)
-``CheckDraft``     ``check_draft.md``     what each statement of a draft is, and which words of which source decide it
-=================  =====================  =================================================================
-"""
+"""Prompts that judge: a round, an answer, a claim, a paper."""
 
 import re
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
 
 NOTHING_NEW = "(nothing new)"  # The text of a round that brought nothing.
@@ -21,8 +11,7 @@ _WHOLE_NUMBER = re.compile(r"(?<![\d.])\d{1,2}(?![\d]|\.\d)")
 _VERDICT = re.compile(r"\b(PRODUCTIVE|QUERY[_ ]STALE|EXHAUSTED)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class NoveltyResponse:
+class NoveltyResponse(Response):
     """From 0 (nothing new) to 10 (all new); ``None`` when the model gave no such number."""
 
     score: int | None
@@ -46,13 +35,15 @@ class RateNovelty(Prompt[NoveltyResponse]):
         return NoveltyResponse(int(number.group()))
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeProgressResponse:
+class JudgeProgressResponse(Response):
     verdict: Literal["PRODUCTIVE", "QUERY_STALE", "EXHAUSTED"]
 
 
 class JudgeProgress(Prompt[JudgeProgressResponse]):
-    """``state`` is what the memory holds; ``rounds`` are the latest rounds, each with its queries as the title."""
+    """Whether searching on will help; in doubt, yes.
+
+    ``state`` is what the memory holds; ``rounds`` are the latest rounds, each with its queries as the title.
+    """
 
     role = "judge"
     output_format = "line"
@@ -74,11 +65,12 @@ class JudgeProgress(Prompt[JudgeProgressResponse]):
 
 
 class JudgeNeutrally(JudgeProgress):
+    """The same without that preference."""
+
     role = "judge_neutral"
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationIssue:
+class EvaluationIssue(Response):
     """What prevents a better score in one dimension, in which section or sentence, and what to search for."""
 
     dimension: str
@@ -88,8 +80,7 @@ class EvaluationIssue:
     query: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Response):
     """Scores from 0 to 10; a missing one makes the whole evaluation unusable instead of counting as 0."""
 
     relevance: float | None = None
@@ -124,8 +115,7 @@ class Evaluate(Prompt[Evaluation]):
 StatementRole = Literal["stated", "joined", "conclusion", "advice", "absence", "label", "not_supported", "contradicted"]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedStatement:
+class CheckedStatement(Response):
     """What a statement is. ``source`` is the handle of the deciding source, ``words`` its deciding words, copied from it."""
 
     number: int
@@ -135,13 +125,15 @@ class CheckedStatement:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckDraftResponse:
+class CheckDraftResponse(Response):
     statements: tuple[CheckedStatement, ...] = ()
 
 
 class CheckDraft(Prompt[CheckDraftResponse]):
-    """``statements`` are numbered and have their citations; ``draft`` is what they are from, if they are only a few of it."""
+    """What each statement of a draft is, and which words of which source decide it.
+
+    ``statements`` are numbered and have their citations; ``draft`` is what they are from, if they are only a few of it.
+    """
 
     role = "check_draft"
     omits_empty = True

@@ -1,25 +1,13 @@
-"""Prompts of the lab and of a belief state in free text.
+"""Prompts of the lab and of a belief state in free text."""
 
-===================  =============  ========================================================================
-``RewriteNotes``     ``notes.md``   a belief as running notes, rewritten from the last ones and a new observation
-``AnswerFromMemory`` ``answer_from_memory.md``  the short answer of an experiment, from what the memory condition holds
-``TrialAnswer``      ``answer_from_memory.md``  the same after a round of a search, to see whether the answer still changes
-``GradeAnswer``      ``grade.md``   a rubric score of an answer against the reference
-``ProposeChange``    ``propose_change.md``  a changed wording of a text, and what it should improve
-===================  =============  ========================================================================
-"""
-
-from dataclasses import dataclass, replace
-
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.text.markdown import strip_list_marker
 from suffice.types import Note
 
 VERBATIM_LINE, OPEN_LINE = "Word for word:", "Still open:"  # Above the quotations and the questions of notes.
 
 
-@dataclass(frozen=True, slots=True)
-class NotesResponse:
+class NotesResponse(Response):
     """A paragraph, sentences word for word, each with the handle of its passage in its text, and what is still open."""
 
     notes: str
@@ -28,7 +16,7 @@ class NotesResponse:
 
 
 class RewriteNotes(Prompt[NotesResponse]):
-    """``notes`` is the whole belief so far; ``most`` bounds the verbatim memories."""
+    """A belief as running notes. ``notes`` is the whole belief so far; ``most`` bounds the verbatim memories."""
 
     role = "notes"
     output_format = "text"
@@ -54,8 +42,7 @@ class RewriteNotes(Prompt[NotesResponse]):
         return NotesResponse("\n".join(sections["notes"]), tuple(sections[VERBATIM_LINE]), tuple(sections[OPEN_LINE]))
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryAnswerResponse:
+class MemoryAnswerResponse(Response):
     """A few words; empty when the memory does not hold the answer.
 
     ``margins`` is how far each token is ahead of the second best, if the prompt asks for it and the provider reports it.
@@ -66,6 +53,8 @@ class MemoryAnswerResponse:
 
 
 class AnswerFromMemory(Prompt[MemoryAnswerResponse]):
+    """The short answer of an experiment, from what the memory condition holds."""
+
     role = "answer_from_memory"
     output_format = "line"
     max_tokens = 60
@@ -76,19 +65,17 @@ class AnswerFromMemory(Prompt[MemoryAnswerResponse]):
 
 
 class TrialAnswer(AnswerFromMemory):
-    """Only readings are taken from it, so it is billed under a role of its own."""
+    """The same after a round of a search, to see whether the answer still changes.
+
+    Only readings are taken from it, so it is billed under a role of its own.
+    """
 
     role = "trial_answer"
     template = AnswerFromMemory.role
     needs_margins = True
 
-    @classmethod
-    def with_margins(cls, answer: MemoryAnswerResponse, margins: tuple[float, ...]) -> MemoryAnswerResponse:
-        return replace(answer, margins=margins)
 
-
-@dataclass(frozen=True, slots=True)
-class GradeResponse:
+class GradeResponse(Response):
     """Three marks from 0 to 100; a missing one makes the grade unknown."""
 
     correctness: float | None = None
@@ -105,8 +92,7 @@ class GradeAnswer(Prompt[GradeResponse]):
     answer: Note
 
 
-@dataclass(frozen=True, slots=True)
-class ProposeChangeResponse:
+class ProposeChangeResponse(Response):
     hypothesis: str
     """What the change should improve, and why, in one sentence."""
     text: str

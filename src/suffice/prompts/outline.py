@@ -1,25 +1,15 @@
-"""Prompts of the outline strategy.
+"""Prompts of the outline strategy."""
 
-========================  ===================  ===========================================================
-``DraftOutline``          ``outline.md``       the topics that an answer has to cover
-``HypotheticalDocument``  ``hypothetical.md``  a made-up paragraph about a topic, to find passages like it
-``LabelCluster``          ``label.md``         the name of a topic that the outline lacks
-========================  ===================  ===========================================================
-"""
-
-from dataclasses import dataclass
-
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Note
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineResponse:
+class OutlineResponse(Response):
     topics: tuple[str, ...]
 
 
 class DraftOutline(Prompt[OutlineResponse]):
-    """Four or five topics, from the task and the results of the first searches."""
+    """The four or five topics that an answer has to cover, from the task and the results of the first searches."""
 
     role = "outline"
     bounded_field = "topics"
@@ -32,12 +22,13 @@ class DraftOutline(Prompt[OutlineResponse]):
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class HypotheticalDocumentResponse:
+class HypotheticalDocumentResponse(Response):
     text: str
 
 
 class HypotheticalDocument(Prompt[HypotheticalDocumentResponse]):
+    """A made-up paragraph about a topic, to find passages like it."""
+
     role = "hypothetical"
     output_format = "text"
     temperature = 0.4
@@ -47,14 +38,15 @@ class HypotheticalDocument(Prompt[HypotheticalDocumentResponse]):
     topic: str
 
 
-@dataclass(frozen=True, slots=True)
-class LabelClusterResponse:
+class LabelClusterResponse(Response):
     """``label`` is empty when the passages have nothing in common that the task needs."""
 
     label: str
 
 
 class LabelCluster(Prompt[LabelClusterResponse]):
+    """The name of a topic that the outline lacks."""
+
     role = "label"
     output_format = "line"
     temperature = 0.2

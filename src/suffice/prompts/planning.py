@@ -1,32 +1,21 @@
-"""Prompts that decide what to search for.
-
-================  =================  ================================================================
-``Plan``          ``plan.md``        the first queries, and the type and complexity of the task
-``Reflect``       ``reflect.md``     whether the evidence is enough, what is missing, new queries
-``ProposeQuery``  ``gap.md``         one query that fills a gap
-``Hypothesize``   ``hypotheses.md``  rival answers, each with a query that tests it
-================  =================  ================================================================
-"""
+"""Prompts that decide what to search for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.text.task_type import TaskType
 from suffice.types import Note, OpenDocument, Query
 
 MAX_OPENED = 3  # Documents that a plan or a reflection may ask to read whole.
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedQuery:
+class PlannedQuery(Response):
     query: str
     intent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanResponse:
+class PlanResponse(Response):
     """What to search for first, and what the task is like."""
 
     queries: tuple[PlannedQuery, ...]
@@ -52,7 +41,7 @@ class PlanResponse:
 
 
 class Plan(Prompt[PlanResponse]):
-    """``most`` is the limit of the queries; with 0 none are asked for."""
+    """The first queries. ``most`` is their limit; with 0 none are asked for."""
 
     role = "plan"
     bounded_field = "queries"
@@ -72,16 +61,14 @@ class Plan(Prompt[PlanResponse]):
     """What the skills of the run tell the writer."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptNote:
+class KeptNote(Response):
     """A fact that the model wants the writer to have, and its source."""
 
     fact: str
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ReflectionResponse:
+class ReflectionResponse(Response):
     sufficient: bool
     confidence: float | None
     gaps: tuple[str, ...] = ()
@@ -101,7 +88,10 @@ def _list_queries(opened: Sequence[str], queries: Sequence[PlannedQuery], intent
 
 
 class Reflect(Prompt[ReflectionResponse]):
-    """``thin`` queries found little, ``leads`` are open ends, ``gaps`` were named before; ``once``: no passage comes again."""
+    """Whether the evidence is enough, and what is missing.
+
+    ``thin`` queries found little, ``leads`` are open ends, ``gaps`` were named before; ``once``: no passage comes again.
+    """
 
     role = "reflect"
     omits_empty = True
@@ -128,8 +118,7 @@ class Reflect(Prompt[ReflectionResponse]):
     max_tokens: int = 800
 
 
-@dataclass(frozen=True, slots=True)
-class ProposeQueryResponse:
+class ProposeQueryResponse(Response):
     """``query`` is empty when the model has nothing to search for."""
 
     query: str
@@ -150,22 +139,22 @@ class ProposeQuery(Prompt[ProposeQueryResponse]):
     asked: tuple[str, ...]
     leads: tuple[str, ...]
     left: str = ""
-    """What is left of the budget, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
+class Hypothesis(Response):
     text: str
     query: str
 
 
-@dataclass(frozen=True, slots=True)
-class HypothesesResponse:
+class HypothesesResponse(Response):
     rivals: tuple[Hypothesis, ...]
 
 
 class Hypothesize(Prompt[HypothesesResponse]):
-    """``standing`` are the hypotheses so far with their weight; ``leads`` are open ends of the evidence."""
+    """Rival answers, each with a query that tests it.
+
+    ``standing`` are the hypotheses so far with their weight; ``leads`` are open ends of the evidence.
+    """
 
     role = "hypotheses"
     bounded_field = "rivals"

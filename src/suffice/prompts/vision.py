@@ -1,22 +1,16 @@
-"""The prompt about an image.
+"""The prompt about an image."""
 
-=================  ===========  ======================================================================
-``DescribeImage``  ``look.md``  what an image shows; the text becomes a passage with the image as source
-=================  ===========  ======================================================================
-"""
-
-from dataclasses import dataclass
-
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.types import Image
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeImageResponse:
+class DescribeImageResponse(Response):
     text: str
 
 
 class DescribeImage(Prompt[DescribeImageResponse]):
+    """What an image shows; the text becomes a passage with the image as source."""
+
     role = "look"
     output_format = "text"
     max_tokens = 1000

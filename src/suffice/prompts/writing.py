@@ -1,24 +1,14 @@
 """Prompts that write the answer.
 
-==================  ================  ======================================================================
-``DraftAnswer``     ``draft.md``      the answer or one section of it (snippets: ``writing``)
-``AnswerSentence``  ``answer.md``     the answer in one sentence, by a model too small to write more
-``Revise``          ``revise.md``     the answer without the issues that a review found
-``Mend``            ``mend.md``       sentences that the claim check doubted
-``Rewrite``         ``rewrite.md``    a finished answer as a skill asks for it
-``Compute``         ``compute.md``    a program for arithmetic that the answer needs
-``SelfTest``        ``self_test.md``  whether a model can write more than one sentence
-==================  ================  ======================================================================
-
 A model writes the answer as plain Markdown: models of every size do that best, and it can be shown while it streams. Its
 first sentence is the summary, a line "Short answer: …" is the short answer; lists under known headings at its end become
 fields of the response.
 """
 
 import re
-from dataclasses import dataclass
+from typing import Any
 
-from suffice.prompts.base import Prompt
+from suffice.prompts.base import Prompt, Response
 from suffice.text.citations import list_handles, skip_citations, strip_citations
 from suffice.text.markdown import Section, find_headings, has_list_marker, split_list_items
 from suffice.text.parts import split_statements
@@ -50,8 +40,7 @@ _NON_ANSWER = re.compile(
 _EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)(?: \w+)?\W*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class SynthesisResponse:
+class SynthesisResponse(Response):
     """``answer`` is Markdown in which every statement is followed by the handles of its sources: ``… [3].``
 
     ``short_answer`` is the bare answer (a name, a number, yes or no), empty if there is none. ``sufficiency`` is ``partly`` if
@@ -81,6 +70,8 @@ class WritingPrompt(Prompt[SynthesisResponse]):
 
 
 class DraftAnswer(WritingPrompt):
+    """The answer or one section of it."""
+
     role = "draft"
     temperature = 0.1
     omits_empty = True
@@ -106,6 +97,8 @@ class DraftAnswer(WritingPrompt):
 
 
 class Rewrite(WritingPrompt):
+    """A finished answer as a skill asks for it."""
+
     role = "rewrite"
 
     task: str
@@ -115,7 +108,10 @@ class Rewrite(WritingPrompt):
 
 
 class AnswerSentence(WritingPrompt):
-    """There is no way out such as NONE: small models take it although the answer is there (docs/writing.md)."""
+    """The answer by a model too small to write more.
+
+    There is no way out such as NONE: small models take it although the answer is there (docs/writing.md).
+    """
 
     role = "answer"
     max_tokens = 160
@@ -138,8 +134,7 @@ class AnswerSentence(WritingPrompt):
         return SynthesisResponse(sentence, sentence, short_answer=written.short_answer, raw=text)
 
 
-@dataclass(frozen=True, slots=True)
-class SelfTestResponse:
+class SelfTestResponse(Response):
     """``passed``: the model found the answer, which takes two sources and a sum, and cited every sentence."""
 
     passed: bool
@@ -165,6 +160,8 @@ class SelfTest(Prompt[SelfTestResponse]):
 
 
 class Revise(WritingPrompt):
+    """The answer without the issues that a review found."""
+
     role = "revise"
     temperature = 0.1
     omits_empty = True
@@ -178,18 +175,18 @@ class Revise(WritingPrompt):
     max_tokens: int = 2500
 
 
-@dataclass(frozen=True, slots=True)
-class MendedSentence:
+class MendedSentence(Response):
     number: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MendResponse:
+class MendResponse(Response):
     sentences: tuple[MendedSentence, ...] = ()
 
 
 class Mend(Prompt[MendResponse]):
+    """Sentences that the claim check doubted."""
+
     role = "mend"
     truncation_order = (("sources", "last"),)
     temperature = 0.1
@@ -203,8 +200,7 @@ class Mend(Prompt[MendResponse]):
     max_tokens: int = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class ComputeResponse:
+class ComputeResponse(Response):
     """``code`` is empty when nothing needs to be computed; ``more`` says that another program should follow."""
 
     code: str = ""
@@ -228,7 +224,7 @@ def parse_markdown_answer(text: str) -> SynthesisResponse:
     """Return the parts of a written answer. Only lists under known headings at its end are taken out of it."""
     raw = text
     text, short_answer = _take_short_answer(_drop_echoes(text.strip()))
-    lists: dict[str, tuple[str, ...]] = {}
+    lists: dict[str, Any] = {}  # The fields of the response by name.
     while headings := find_headings(text, bold_lines=True):
         last = headings[-1]
         name = _heading_title(last).replace(" ", "_")
@@ -242,19 +238,9 @@ def parse_markdown_answer(text: str) -> SynthesisResponse:
     if not text:  # Small models sometimes write only the lists: the findings are then the answer.
         text = "\n\n".join(lists.pop("key_findings", ()))
     summary = extract_first_sentence(text)
-    findings, recommendations, risks, questions = (lists.get(name, ()) for name in _LIST_FIELDS)
-    is_empty = is_non_answer(summary)
-    return SynthesisResponse(
-        text,
-        summary,
-        findings,
-        recommendations,
-        risks,
-        questions,
-        short_answer="" if is_empty else short_answer,
-        sufficiency="partly" if is_empty else "unknown",
-        raw=raw,
-    )
+    if is_non_answer(summary):
+        return SynthesisResponse(text, summary, **lists, sufficiency="partly", raw=raw)
+    return SynthesisResponse(text, summary, **lists, short_answer=short_answer, raw=raw)
 
 
 def is_non_answer(text: str) -> bool:

@@ -50,13 +50,9 @@ def compare_gates(
 ) -> list[GateComparison]:
     """Return a row for every gate, for ``fixed(k)`` with every k, and for the oracle."""
     needs = frozenset[str]().union(*(gate.needs for gate in gates)) if gates else frozenset()
-    stop_points: list[list[StopPoint]] = [[] for _ in gates]
-    for episode in episodes:
-        readings = measure_readings(episode, needs, embed)
-        for number, gate in enumerate(gates):
-            stop_points[number].append(find_stop(gate, readings, episode.seed))
+    runs = [(measure_readings(episode, needs, embed), episode.seed) for episode in episodes]
     evaluator = _Evaluator(episodes, draws, seed)
-    rows = [evaluator.evaluate(str(gate), points) for gate, points in zip(gates, stop_points, strict=True)]
+    rows = [evaluator.evaluate(str(gate), [find_stop(gate, *run) for run in runs]) for gate in gates]
     longest = max(len(episode.rounds) for episode in episodes)
     for k in range(1, longest + 1):
         rows.append(evaluator.evaluate_reference(str(fixed(k)), [min(k, len(episode.rounds)) for episode in episodes]))
@@ -148,8 +144,7 @@ class FixedReference:
         sums = numpy.zeros((self.question_count, values.shape[1]))
         numpy.add.at(sums, self._question_index, values)
         sizes = numpy.bincount(self._question_index, minlength=self.question_count)
-        means: NDArray[Any] = (self._weights @ sums) / (self._weights @ sizes)[:, None]
-        return means
+        return numpy.asarray((self._weights @ sums) / (self._weights @ sizes)[:, None])
 
 
 def _find_envelope(points: NDArray[Any]) -> list[Point]:

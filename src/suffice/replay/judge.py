@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from suffice.gates.base import Gate
 from suffice.meters import BEFORE_READINGS, MeterSet, build_meters
@@ -46,12 +47,8 @@ def measure_readings(
 
 def accumulate_tokens(episode: Episode) -> list[int | None]:
     """Return the tokens used up to each round; unknown from the first round on that lacks them."""
-    total: int | None = 0
-    totals: list[int | None] = []
-    for round in episode.rounds:
-        total = None if total is None or round.tokens is None else total + round.tokens
-        totals.append(total)
-    return totals
+    tokens = (round.tokens for round in episode.rounds)
+    return list(accumulate(tokens, lambda total, own: None if total is None or own is None else total + own))
 
 
 def find_stop(gate: Gate, readings: Sequence[Readings], seed: int = 0) -> StopPoint:
@@ -109,29 +106,14 @@ def what_if(trace: Trace, gate: Gate) -> WhatIf:
     left_out = trace.rounds[stop_point.kept_rounds :]
     missed = tuple(hit for round in left_out if round.accepted for hit in round.new)
     cited_locations = {source["location"] for source in (trace.report or {}).get("sources", ())}
+    cited = tuple(hit for hit in missed if hit.location in cited_locations)
     known = {name for reading in readings for name, value in reading.items() if value is not None}
-    return WhatIf(
-        stop_point,
-        _build_stop(trace, gate, stop_point),
-        missed,
-        tuple(hit for hit in missed if hit.location in cited_locations),
-        tuple(sorted(gate.needs - known)),
-    )
-
-
-def _build_stop(trace: Trace, gate: Gate, stop_point: StopPoint) -> Stop:
-    readings = [round.readings for round in trace.rounds]
-    records = [
-        RoundRecord(
-            round.index,
-            round.accepted,
-            round.queries,
-            len(round.new),
-            round.readings,
-            (gate.judge(readings[:number], trace.seed),),
-        )
-        for number, round in enumerate(trace.rounds, 1)
-    ]
+    records = []
+    for number, round in enumerate(trace.rounds, 1):
+        verdicts = (gate.judge(readings[:number], trace.seed),)
+        new = len(round.new)
+        records.append(RoundRecord(round.index, round.accepted, round.queries, new, round.readings, verdicts))
     verdict = stop_point.verdict
     rounds = stop_point.rounds if stop_point.fired else 0
-    return Stop(verdict.reason, str(gate), rounds, verdict.promise, verdict.because, tuple(records))
+    stop = Stop(verdict.reason, str(gate), rounds, verdict.promise, verdict.because, tuple(records))
+    return WhatIf(stop_point, stop, missed, cited, tuple(sorted(gate.needs - known)))

@@ -6,6 +6,7 @@ nothing but may hold a date or a version. A list, a table or code carries the of
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
@@ -60,9 +61,8 @@ def split_blocks(text: str, kind: str = "text") -> tuple[TextBlock, ...]:
     if kind == "csv":
         rows = tuple((start, end) for start, end in _lines(text, 0, len(text)) if text[start:end].strip())
         return (TextBlock(rows[0][0], rows[-1][1], "table", rows),) if rows else ()
-    if kind == "code":
-        return tuple(_attach_leads(text, _split_code(text)))
-    return tuple(_attach_leads(text, _split_markdown(text, 0, len(text))))
+    blocks = _split_code(text) if kind == "code" else _split_markdown(text, 0, len(text))
+    return tuple(_attach_leads(text, list(blocks)))
 
 
 def _lines(text: str, start: int, end: int) -> list[Offsets]:
@@ -76,38 +76,33 @@ def _lines(text: str, start: int, end: int) -> list[Offsets]:
     return found
 
 
-def _split_code(text: str) -> list[TextBlock]:
-    """Return code up to each blank line or definition as blocks, and the blocks of docstrings between them."""
-    blocks: list[TextBlock] = []
+def _split_code(text: str) -> Iterator[TextBlock]:
+    """Yield code up to each blank line or definition as blocks, and the blocks of docstrings between them."""
     position = 0
     for start, end in [*docstring_spans(text), (len(text), len(text))]:
         before = start - 3 if text[start - 3 : start] in _QUOTES else start
-        blocks += _group_code_lines(text, position, max(position, before))
-        blocks += [block for block in _split_markdown(text, start, end, in_docstring=True) if block.end > block.start]
+        yield from _group_code_lines(text, position, max(position, before))
+        yield from (block for block in _split_markdown(text, start, end, in_docstring=True) if block.end > block.start)
         position = end + 3 if text[end : end + 3] in _QUOTES else end
-    return blocks
 
 
-def _group_code_lines(text: str, start: int, end: int) -> list[TextBlock]:
-    blocks: list[TextBlock] = []
+def _group_code_lines(text: str, start: int, end: int) -> Iterator[TextBlock]:
     group: list[Offsets] = []
     for line in [*_lines(text, start, end), None]:
         content = "" if line is None else text[line[0] : line[1]]
         is_break = not content.strip() or len(group) >= _MAX_CODE_LINES
         starts_definition = group and _DEFINITION.match(content) and not _DEFINITION.match(text[slice(*group[-1])])
         if group and (is_break or starts_definition):
-            blocks.append(TextBlock(group[0][0], group[-1][1], "code", tuple(group)))
+            yield TextBlock(group[0][0], group[-1][1], "code", tuple(group))
             group = []
         if line is not None and any(map(str.isalnum, content)):
             group.append(line)
-    return blocks
 
 
-def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False) -> list[TextBlock]:
+def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False) -> Iterator[TextBlock]:
     lines = _lines(text, start, end)
     contents = (text[slice(*line)] for line in lines[in_docstring:])
     base = min((len(content) - len(content.lstrip()) for content in contents if content.strip()), default=0)
-    blocks: list[TextBlock] = []
     i = 0
     while i < len(lines):
         content = text[slice(*lines[i])]
@@ -120,29 +115,28 @@ def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False)
                 j += 1
             inside = tuple(line for line in lines[i + 1 : j] if text[slice(*line)].strip())
             if inside:
-                blocks.append(TextBlock(inside[0][0], inside[-1][1], "code", inside))
+                yield TextBlock(inside[0][0], inside[-1][1], "code", inside)
             i = j + 1
         elif (marker := _HEADING.match(content)) or _is_underlined(text, lines, i):
             words = (lines[i][0] + (len(marker[0]) if marker else 0), lines[i][1])
-            blocks.append(TextBlock(*words, "prose", (words,), is_heading=True))
+            yield TextBlock(*words, "prose", (words,), is_heading=True)
             i += 1
         elif _is_row(content):
             i, block = _take_table(text, lines, i)
-            blocks.append(block)
+            yield block
         elif _LIST_ITEM.match(content):
             i, found = _take_list(text, lines, i)
-            blocks += found
+            yield from found
         elif (
             _is_code_line(content, base)
             and (i == 0 or not text[slice(*lines[i - 1])].strip() or _PROMPT.match(content))
             and not _reads_as_sentences(text, lines, i)
         ):
             i, block = _take_code(text, lines, i, base)
-            blocks.append(block)
+            yield block
         else:
             i, found = _take_paragraph(text, lines, i, in_docstring)
-            blocks += found
-    return blocks
+            yield from found
 
 
 def _is_row(content: str) -> bool:
@@ -227,7 +221,7 @@ def _split_item(text: str, start: int, end: int) -> list[TextBlock]:
     bullet = _BULLET.match(text, start, end)
     lines = _lines(text, bullet.end() if bullet else start, end)
     i, blocks = _take_paragraph(text, lines, 0, in_docstring=True)
-    return blocks + (_split_markdown(text, lines[i][0], end) if i < len(lines) else [])
+    return [*blocks, *(_split_markdown(text, lines[i][0], end) if i < len(lines) else ())]
 
 
 def _take_code(text: str, lines: list[Offsets], i: int, base: int) -> tuple[int, TextBlock]:

@@ -149,8 +149,7 @@ class _Chunker:
         return [_LineSpan(start, end, is_section_start)] if start < end else []
 
     def _split_sections(self, start: int, end: int) -> list[_LineSpan]:
-        borders = [i for i in range(start + 1, end) if i + self.first in self.section_starts]
-        edges = [start, *borders, end]
+        edges = [start, *(i for i in range(start + 1, end) if i + self.first in self.section_starts), end]
         return [
             span
             for low, high in pairwise(edges)
@@ -180,10 +179,9 @@ class _Chunker:
         return taken
 
     def _split_blocks(self, section: _LineSpan) -> list[_LineSpan]:
-        starts = [section.start] + [
-            i for i in range(section.start + 1, section.end) if self.lines[i].strip() and self._begins_block(i)
-        ]
-        edges = [*starts, section.end]
+        inside = range(section.start + 1, section.end)
+        starts = (i for i in inside if self.lines[i].strip() and self._begins_block(i))
+        edges = [section.start, *starts, section.end]
         return [
             part
             for low, high in pairwise(edges)
@@ -198,13 +196,11 @@ class _Chunker:
     def _split_by_lines(self, block: _LineSpan) -> list[_LineSpan]:
         parts: list[_LineSpan] = []
         start = block.start
-        while self._size(start, block.end) > MAX_CHARS:
-            cut = self._find_cut(start, block.end)
+        while start < block.end:
+            cut = self._find_cut(start, block.end) if self._size(start, block.end) > MAX_CHARS else block.end
             parts += self._trim_blank_lines(start, cut, block.is_section_start and start == block.start)
             start = cut
-            if start == block.end:
-                return parts
-        return parts + self._trim_blank_lines(start, block.end, block.is_section_start and start == block.start)
+        return parts
 
     def _find_cut(self, start: int, end: int) -> int:
         """Return the line to cut before: the best in the later half of the target, else any below the limit that may be."""

@@ -150,9 +150,8 @@ def extract_facets(question: str, limit: int = 6, language: str = ENGLISH) -> li
         run = [word for word in run if not content_stems(word, language) <= taken]
         if run:
             found = content_stems(" ".join(run), language)
-            if found:
-                parts.append(Facet(" ".join(run), found, False))
-                taken |= found
+            parts.append(Facet(" ".join(run), found, False))
+            taken |= found
     return parts[:limit]
 
 

@@ -96,13 +96,11 @@ def get_analyzer(language: str = ENGLISH) -> "TextAnalyzer":
 
 
 def stem_text(text: str, language: str = ENGLISH) -> list[str]:
-    """Return the stems of all words of a text in order."""
     return get_analyzer(language).analyze(text)
 
 
 @lru_cache(maxsize=_VOTE_CACHE_SIZE)
 def _find_votes(word: str) -> tuple[str, ...]:
-    """Return the languages in which a word is a stop word."""
     found: list[str] = []
     if len(word) <= _MAX_STOP_WORD:
         found = [language for language, words in _QUESTION_WORDS.items() if word in words.split()]

@@ -253,8 +253,6 @@ class _Block(NamedTuple):
 
 
 class _Document(NamedTuple):
-    """A text, its lines and its blocks."""
-
     text: str
     starts: tuple[int, ...]
     """Offsets at which the lines begin, and the text's end."""
@@ -376,7 +374,6 @@ def _escape(text: str, start: int, end: int) -> str:
 
 
 def split_row(line: str) -> list[str]:
-    """Return the cells of a row of a Markdown table."""
     row = line.strip().removeprefix("|").removesuffix("|").replace("\\|", "\0")
     return [cell.strip().replace("\0", "|") for cell in row.split("|")]
 

@@ -61,7 +61,6 @@ def render_in_line(quotation: Quotation) -> str:
 
 
 def name_file(name: str) -> str:
-    """Return the name of a file as words."""
     return " ".join(re.sub(r"\.\w{2,5}$|_|(?<!\d)-|-(?!\d)", " ", name).split())
 
 

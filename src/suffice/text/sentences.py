@@ -1,6 +1,7 @@
 """Find the sentences of a text as offsets, so that a quote is always exact."""
 
 import re
+from collections.abc import Iterator
 
 # A sentence ends at a full stop, question or exclamation mark (with closing quotes, brackets and the marks of notes, such as
 # "[1]", "[^note]" or "²") before white space, at an ideographic full stop, at a blank line, at the end of a heading, or
@@ -75,19 +76,17 @@ def quotable_spans(text: str, kind: str) -> list[Offsets]:
     return sorted(found)
 
 
-def docstring_spans(text: str) -> list[Offsets]:
-    """Return the offsets of the text inside docstrings.
+def docstring_spans(text: str) -> Iterator[Offsets]:
+    """Yield the offsets of the text inside docstrings.
 
     A passage may begin or end inside a docstring. A single mark with nothing after it on its line closes one that began
     earlier; any other single mark opens one that continues.
     """
     marks = [mark.span() for mark in _TRIPLE_QUOTE.finditer(text)]
-    found: list[Offsets] = []
     if len(marks) % 2 and not text[marks[0][1] :].partition("\n")[0].strip():
-        found.append((0, marks.pop(0)[0]))
+        yield 0, marks.pop(0)[0]
     for i in range(0, len(marks), 2):
-        found.append((marks[i][1], marks[i + 1][0] if i + 1 < len(marks) else len(text)))
-    return found
+        yield marks[i][1], marks[i + 1][0] if i + 1 < len(marks) else len(text)
 
 
 def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:

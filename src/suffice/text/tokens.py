@@ -40,9 +40,7 @@ def tokenize(text: str) -> list[str]:
     if text.isascii():  # The same words as by the pattern, four times as fast.
         return text.lower().encode().translate(_ASCII_WORDS).decode().split()
     found = _WORD.findall(text.lower())
-    if not _UNSPACED_SCRIPT.search(text):
-        return found
-    return [piece for word in found for piece in _split_unspaced(word)]
+    return segment_unspaced(" ".join(found)).split() if _UNSPACED_SCRIPT.search(text) else found
 
 
 def normalize_phrase(text: str) -> str:
@@ -117,17 +115,6 @@ def estimate_tokens(text: str) -> int:
         return (len(text) + 3) // 4
     dense = count_unspaced(text)
     return dense + (len(text) - dense + 3) // 4
-
-
-def _split_unspaced(word: str) -> Iterable[str]:
-    position = 0
-    for run in _UNSPACED_SCRIPT.finditer(word):
-        if run.start() > position:
-            yield word[position : run.start()]
-        yield from _character_bigrams(run.group())
-        position = run.end()
-    if position < len(word):
-        yield word[position:]
 
 
 def _character_bigrams(run: str) -> list[str]:

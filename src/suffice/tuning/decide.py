@@ -53,12 +53,10 @@ def _make_signs(count: int) -> numpy.ndarray:
     if count > MAX_EXACT:
         return numpy.random.default_rng(0).choice((-1.0, 1.0), (_SAMPLES, count))
     bits = (numpy.arange(2**count)[:, None] >> numpy.arange(count)) & 1
-    signs: numpy.ndarray = bits * 2.0 - 1.0
-    return signs
+    return numpy.asarray(bits * 2.0 - 1.0)
 
 
 def smallest_p(count: int) -> float:
-    """Return the smallest p-value that so many tasks can give."""
     return 0.5**count if count <= MAX_EXACT else 1 / (_SAMPLES + 1)
 
 

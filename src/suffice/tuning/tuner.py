@@ -108,7 +108,6 @@ class Tuner:
     on_experiment: Callable[[TuningExperiment], None] = lambda experiment: None
     on_run: Callable[[int], None] = lambda runs: None
     _scores: dict[tuple[str, str, int], RunScore] = field(default_factory=dict)
-    _runs: int = 0
     _started: int = 0
     _cost: float | None = 0.0
 
@@ -150,17 +149,18 @@ class Tuner:
                     self.on_experiment(experiments[-1])
         except (_OutOfBudget, TimeoutError):
             ended = "budget"
-        return TuningResult(self.text, self.text != first, tuple(experiments), self._runs, self._cost, ended)
+        return TuningResult(self.text, self.text != first, tuple(experiments), len(self._scores), self._cost, ended)
 
     async def _experiment(
         self, proposal: Proposal, before: list[list[float] | None], earlier: Sequence[TuningExperiment]
     ) -> TuningExperiment:
-        runs, cost, parent = self._runs, self._cost, _digest(self.text)
+        runs, cost, parent = len(self._scores), self._cost, _digest(self.text)
         level = self.rules.level / self.rules.experiments
         noise = estimate_noise([own for own in before if own])
         confirmation: PairedResult | None = None
         after = await self._score_until_futile(proposal.text, before, level)
-        development, share = _compare(before, after)
+        development = compare_paired(*_pair_means(before, after))
+        share = development.count / len(before)
         threshold = least_gain(noise, development.count, self.rules.repeats)
         if len(after) < len(before):
             decision = "futile"
@@ -171,7 +171,8 @@ class Tuner:
         else:
             looks = 1 + sum(one.held_out is not None for one in earlier)
             old = await self._score_all(self.text, self._held_out)
-            confirmation, share = _compare(old, await self._score_all(proposal.text, self._held_out))
+            confirmation = compare_paired(*_pair_means(old, await self._score_all(proposal.text, self._held_out)))
+            share = confirmation.count / len(old)
             is_confirmed = confirmation.gain > 0 and confirmation.p <= self.rules.confirm_level / looks
             decision = "unscored" if share < _MIN_SCORED else "kept" if is_confirmed else "overfit"
         experiment = TuningExperiment(
@@ -187,7 +188,7 @@ class Tuner:
             development={**asdict(development), "level": level, "least_gain": threshold},
             held_out=None if confirmation is None else asdict(confirmation),
             noise=noise,
-            runs=self._runs - runs,
+            runs=len(self._scores) - runs,
             cost_usd=None if self._cost is None or cost is None else self._cost - cost,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
@@ -205,9 +206,8 @@ class Tuner:
         size = -(-self.rules.concurrency // self.rules.repeats)  # Tasks that keep all slots busy.
         while len(after) < len(self._development):
             after += await self._score_all(text, self._development[len(after) : len(after) + size])
-            pairs = [(fmean(old), fmean(new)) for old, new in zip(before, after, strict=False) if old and new]
-            rest = [fmean(old) for old in before[len(after) :] if old]
-            old, new = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+            old, new = _pair_means(before, after)
+            rest = [fmean(own) for own in before[len(after) :] if own]
             if is_futile([*old, *rest], new, len(old) + len(rest), level):
                 break
         return after
@@ -229,11 +229,10 @@ class Tuner:
                 self._started += 1
                 result = await self.evaluate(text, task, repeat)
             self._scores[key] = result
-            self._runs += 1
             self._add_cost(result.cost_usd)
             row = {"text": key[0], "task": task.id, "repeat": repeat, **asdict(result)}
             _append_line(self.folder / "scores.jsonl", row)
-            self.on_run(self._runs)
+            self.on_run(len(self._scores))
         return self._scores[key]
 
     def _check_budget(self) -> None:
@@ -268,7 +267,6 @@ class Tuner:
             raise InputError(f"{self.folder} belongs to another tuning; name another folder with --out")
         for row in _read_lines(self.folder / "scores.jsonl"):
             self._scores[row["text"], row["task"], row["repeat"]] = RunScore(row["score"], row["cost_usd"])
-            self._runs += 1
             self._started += 1
             self._add_cost(row["cost_usd"])
 
@@ -282,11 +280,12 @@ async def _gather(*runs: Awaitable[T]) -> list[T]:
     return [result for result in results if not isinstance(result, BaseException)]
 
 
-def _compare(before: Sequence[list[float] | None], after: Sequence[list[float] | None]) -> tuple[PairedResult, float]:
-    """Return the paired comparison of the task means, and the share of tasks that have both scores."""
+def _pair_means(
+    before: Sequence[list[float] | None], after: Sequence[list[float] | None]
+) -> tuple[list[float], list[float]]:
+    """Return the means of the tasks that have both scores."""
     pairs = [(fmean(old), fmean(new)) for old, new in zip(before, after, strict=False) if old and new]
-    result = compare_paired([old for old, _ in pairs], [new for _, new in pairs])
-    return result, len(pairs) / len(before) if before else 0.0
+    return [old for old, _ in pairs], [new for _, new in pairs]
 
 
 def _digest(text: str) -> str:

@@ -7,7 +7,7 @@ The heavy imports happen when the first call is made.
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
@@ -54,6 +54,7 @@ class Completion:
     has_thoughts: bool = False
 
 
+@dataclass(eq=False, repr=False)
 class ProviderError(CallError):
     """A call to a provider failed.
 
@@ -62,24 +63,17 @@ class ProviderError(CallError):
     ``is_outage``: the server itself fails, so that every other call would probably fail too for a while.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        retryable: bool = False,
-        retry_after: float | None = None,
-        is_rejected: bool = False,
-        is_unreadable: bool = False,
-        was_sent: bool = False,
-        is_fatal: bool = False,
-        is_outage: bool = False,
-    ) -> None:
-        super().__init__(message, retryable=retryable, retry_after=retry_after)
-        self.is_rejected = is_rejected
-        self.is_unreadable = is_unreadable
-        self.was_sent = was_sent or is_unreadable
-        self.is_fatal = is_fatal
-        self.is_outage = is_outage
+    message: InitVar[str]
+    retryable: bool = False
+    retry_after: float | None = None
+    is_rejected: bool = False
+    is_unreadable: bool = False
+    was_sent: bool = False
+    is_fatal: bool = False
+    is_outage: bool = False
+
+    def __post_init__(self, message: str) -> None:
+        super().__init__(message, retryable=self.retryable, retry_after=self.retry_after)
 
 
 class ProviderConnection:
@@ -149,58 +143,41 @@ class ProviderConnection:
         server = f"{self.endpoint.name} at {self.endpoint.host}"
         retry_after = getattr(error, "retry_after", None)
         if isinstance(error, exceptions.ModelRateLimitError):
-            if retry_after is not None and retry_after > MAX_RETRY_AFTER:
-                return ProviderError(f"{server} refuses more calls for {retry_after:.0f} seconds (too many requests)")
-            return ProviderError(
-                f"{server} refuses more calls for now (too many requests)", retryable=True, retry_after=retry_after
-            )
+            is_long = retry_after is not None and retry_after > MAX_RETRY_AFTER
+            time_left = f"{retry_after:.0f} seconds" if is_long else "now"
+            message = f"{server} refuses more calls for {time_left} (too many requests)"
+            return ProviderError(message, retryable=not is_long, retry_after=retry_after)
         is_unreachable = isinstance(error, exceptions.ModelConnectionError) and error.phase == "connect"
         if is_unreachable and not self._has_answered:
             how = "start the server" if self.endpoint.local else "check the address and the network"
             return ProviderError(f"{server} cannot be reached; {how}, or use --model extractive", is_fatal=True)
         if isinstance(error, exceptions.ModelTimeoutError | exceptions.ModelRequestTimeout):
-            return ProviderError(
-                f"{server} did not answer within {self.endpoint.timeout_seconds:g} seconds; "
-                "set SUFFICE_TIMEOUT to wait longer",
-                retryable=True,
-                was_sent=True,
-                is_outage=True,
-            )
+            seconds = f"{self.endpoint.timeout_seconds:g} seconds; set SUFFICE_TIMEOUT to wait longer"
+            message = f"{server} did not answer within {seconds}"
+            return ProviderError(message, retryable=True, was_sent=True, is_outage=True)
+        detail = _error_text(error)
         if isinstance(error, exceptions.ModelConnectionError):
-            return ProviderError(
-                f"{server} cannot be reached or closed the connection: {_error_text(error)}",
-                retryable=True,
-                was_sent=error.phase == "read",
-                is_outage=True,
-            )
+            message = f"{server} cannot be reached or closed the connection: {detail}"
+            return ProviderError(message, retryable=True, was_sent=error.phase == "read", is_outage=True)
         if isinstance(error, exceptions.ModelUnavailableError | exceptions.ModelServerError):
-            return ProviderError(
-                f"{server} reports a server error: {_error_text(error)}",
-                retryable=True,
-                retry_after=retry_after,
-                is_outage=True,
-            )
+            message = f"{server} reports a server error: {detail}"
+            return ProviderError(message, retryable=True, retry_after=retry_after, is_outage=True)
         if isinstance(error, exceptions.ModelAuthenticationError):
             advice = f"set {KEY_VARIABLES[self.endpoint.provider][0]} to a valid key"
-            return ProviderError(f"{server} does not accept the API key: {_error_text(error)}; {advice}", is_fatal=True)
+            return ProviderError(f"{server} does not accept the API key: {detail}; {advice}", is_fatal=True)
         if isinstance(error, exceptions.ModelContextWindowExceededError):
-            return ProviderError(
-                f"The prompt is too long for {server}; set SUFFICE_CONTEXT to how many tokens the model can read"
-            )
+            advice = "set SUFFICE_CONTEXT to how many tokens the model can read"
+            return ProviderError(f"The prompt is too long for {server}; {advice}")
         if isinstance(error, exceptions.ModelNotFoundError):
-            return ProviderError(
-                f"{server} does not exist there: {_error_text(error)}; name another with --model or SUFFICE_MODEL, or check "
-                "the address",
-                is_fatal=True,
-            )
+            advice = "name another with --model or SUFFICE_MODEL, or check the address"
+            return ProviderError(f"{server} does not exist there: {detail}; {advice}", is_fatal=True)
         if isinstance(error, exceptions.ModelRequestRejectedError):
-            return ProviderError(f"{server} rejects the request: {_error_text(error)}", is_rejected=True)
+            return ProviderError(f"{server} rejects the request: {detail}", is_rejected=True)
         is_undecoded = isinstance(error.__cause__, ValueError)
         if isinstance(error, exceptions.ModelAPIError | exceptions.UserError) and not is_undecoded:
-            return ProviderError(f"{server} failed: {_error_text(error)}")
-        return ProviderError(
-            f"{server} sent something that is not a response: {_error_text(error)}", is_unreadable=True
-        )
+            return ProviderError(f"{server} failed: {detail}")
+        message = f"{server} sent something that is not a response: {detail}"
+        return ProviderError(message, is_unreadable=True, was_sent=True)
 
 
 async def _send_request(

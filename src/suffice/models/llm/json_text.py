@@ -1,9 +1,9 @@
 """Find JSON in the text that a language model wrote.
 
-``find_json`` scans a text for objects and lists and says of each whether it is complete. ``JsonText.load`` reads a complete
-one: by ``json``, else by ``json-repair``, which knows what models get wrong (single quotes, trailing commas, comments,
-Python's words, missing commas). ``load_complete_part`` reads a truncated one. ``json-repair`` alone cannot do that: it
-completes whatever is missing, so half a sentence or half a citation would pass for a whole one.
+``find_json`` scans a text for objects and lists and says of each whether it is complete. ``JsonText.load`` reads one: by
+``json``, else by ``json-repair``, which knows what models get wrong (single quotes, trailing commas, comments, Python's
+words, missing commas). Of a truncated one only what is complete is read: ``json-repair`` alone completes whatever is
+missing, so half a sentence or half a citation would pass for a whole one.
 """
 
 import json
@@ -33,26 +33,26 @@ _MAX_STARTS = 20  # How many brackets of a text are tried as the start of a valu
 
 @dataclass(frozen=True, slots=True)
 class JsonText:
-    """An object or a list in a text."""
-
     text: str
     is_truncated: bool
     """The text ends before the value does."""
     is_ambiguous: bool
     """It holds words outside quotes, such as after an unescaped quotation mark: reading it takes guesses."""
-    complete_part: str | None
+    complete_part: str
     """Of a truncated value, what is complete, with its brackets closed: whole items of lists, whole members of the outermost
-    object. An object inside it is either complete or left out, because a fact without its source is worthless."""
+    object; empty when nothing is. An object inside it is either complete or left out, because a fact without its source is
+    worthless."""
 
     def load(self) -> Any:
-        """Return the value; raise ``ValueError`` when it cannot be read."""
-        return _load(self.text)
-
-    def load_complete_part(self) -> Any:
-        """Return what is complete of a truncated value; raise ``ValueError`` when nothing is."""
-        if self.complete_part is None:
+        """Return the value, or what is complete of it; raise ``ValueError`` when that cannot be read."""
+        if not self.complete_part:
             raise ValueError("nothing of it is complete")
-        return _load(self.complete_part)
+        try:
+            return json.loads(self.complete_part, strict=False)  # Line breaks inside a string are taken as meant.
+        except ValueError:
+            import json_repair  # 60 ms, and rarely needed.
+
+            return json_repair.loads(_UNKNOWN_ESCAPE.sub(lambda escape: escape[1] or escape[2], self.complete_part))
 
 
 def find_json(text: str) -> list[JsonText]:
@@ -106,20 +106,12 @@ def _scan(text: str, start: int) -> JsonText | None:
             while closers.pop() != mark:  # An inner bracket was not closed: the outer one closes both.
                 pass
             if not closers:
-                return JsonText(text[start : token.end()], False, is_ambiguous, None)
+                whole = text[start : token.end()]
+                return JsonText(whole, False, is_ambiguous, whole)
             mark_complete(token.end())
         elif mark == ",":
             mark_complete(token.start())
         if (before == ":" or closers[-1] == "]") and (kind == "string" or mark.lower() in _WORDS):
             mark_complete(token.end())
         before = mark if kind == "mark" else kind
-    return JsonText(text[start:], True, is_ambiguous, complete and text[start : complete[0]] + complete[1])
-
-
-def _load(text: str) -> Any:
-    try:
-        return json.loads(text, strict=False)  # Line breaks inside a string are taken as meant.
-    except ValueError:
-        import json_repair  # 60 ms, and rarely needed.
-
-        return json_repair.loads(_UNKNOWN_ESCAPE.sub(lambda escape: escape[1] or escape[2], text))
+    return JsonText(text[start:], True, is_ambiguous, text[start : complete[0]] + complete[1] if complete else "")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -44,7 +44,9 @@ def retry_messages(
 
 def count_message_tokens(messages: "Sequence[ModelMessage]") -> int:
     """Return about how many tokens the messages have. Images are not counted: every provider counts them differently."""
-    return sum(estimate_tokens(text) for message in messages for part in message.parts for text in _part_texts(part))
+    parts: list[Any] = [part for message in messages for part in message.parts]
+    texts = (part.content if isinstance(part.content, str) else part.content[0] for part in parts)
+    return sum(map(estimate_tokens, texts))
 
 
 def response_schema(prompt: Prompt[Any]) -> dict[str, Any]:
@@ -55,11 +57,6 @@ def response_schema(prompt: Prompt[Any]) -> dict[str, Any]:
     properties = schema["properties"]
     bounded = {**properties[prompt.bounded_field], "maxItems": prompt.most}  # type: ignore[attr-defined]
     return {**schema, "properties": {**properties, prompt.bounded_field: bounded}}
-
-
-def _part_texts(part: Any) -> list[str]:
-    content = part.content
-    return [content] if isinstance(content, str) else [item for item in content if isinstance(item, str)]
 
 
 def _truncate_to_tokens(text: str, tokens: int) -> str:
@@ -79,8 +76,7 @@ def build_message(prompt: Prompt[Any], text: str) -> "ModelMessage":
 @cache
 def _type_schema(kind: type) -> dict[str, Any]:
     [top], definitions = msgspec.json.schema_components([kind], ref_template="{name}")
-    schema: dict[str, Any] = _inline_refs(top, definitions)
-    return schema
+    return cast(dict[str, Any], _inline_refs(top, definitions))
 
 
 def _inline_refs(node: Any, definitions: dict[str, Any]) -> Any:

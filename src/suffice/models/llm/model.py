@@ -6,6 +6,7 @@ requested once more, with the reason; if that fails too, what can be saved of it
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.errors import ModelError, ModelOutputError, ModelUnusable
@@ -144,6 +145,7 @@ class _Conversation:
         self._prompt_tokens = 0  # Estimated tokens of the last exchange's messages.
         self.usage = Usage()
         self.failures: list[Failure] = []
+        self._attempts: list[tuple[str, bool]] = []  # The texts so far, and whether each was cut off.
         # Of the last exchange: the lead of each token over the second best.
         self._margins: tuple[float, ...] = ()
 
@@ -155,17 +157,12 @@ class _Conversation:
                 f"{self._model.name} reads {self._model.context}; choose a model that reads more, or set SUFFICE_CONTEXT "
                 "if it does"
             )
-        text, was_cut = await self._exchange(messages, self._prompt.max_tokens)
-        if was_cut and self._prompt.output_format == "text":
-            text = trim_to_sentence(text)
         try:
-            answer = parse_answer(self._prompt, text)
+            answer = await self._attempt(messages, self._prompt.max_tokens)
         except UnreadableAnswer as error:
-            answer = await self._retry(text, was_cut, self._describe_error(error, was_cut))
-        else:
-            self._report_truncation(was_cut)
+            answer = await self._retry(str(error))
         if self._margins:
-            answer = self._prompt.with_margins(answer, self._margins)
+            answer = replace(answer, margins=self._margins)
         answer, dropped = truncate_items(self._prompt, answer)
         if dropped:
             limit = self._prompt.most  # type: ignore[attr-defined]
@@ -175,26 +172,34 @@ class _Conversation:
             )
         return answer
 
-    async def _retry(self, bad_answer: str, was_cut: bool, reason: str) -> Any:
+    async def _attempt(self, messages: "list[ModelMessage]", max_tokens: int) -> Any:
+        """Return the response of one exchange; raise ``UnreadableAnswer`` with the reason when there is none."""
+        text, was_cut = await self._exchange(messages, max_tokens)
+        self._attempts.append((text, was_cut))
+        cut_off = f"cut off at its limit of {self._prompt.max_tokens} tokens"
+        is_shortened = was_cut and self._prompt.output_format == "text"
+        try:
+            answer = parse_answer(self._prompt, trim_to_sentence(text) if is_shortened else text)
+        except UnreadableAnswer as error:
+            raise UnreadableAnswer(f"{error} ({cut_off})" if was_cut else str(error)) from error
+        if is_shortened:
+            self._report("CutOff", f"the text was {cut_off}")
+        return answer
+
+    async def _retry(self, reason: str) -> Any:
         """Ask once more, with the reason; then use what can be saved."""
-        attempts = [(bad_answer, was_cut)]
         context = self._model.context
         limit = None if context is None else context - self._prompt.max_tokens  # Room for the response is left.
-        messages = retry_messages(self._prompt, self._prompt_text, bad_answer, reason, limit)
+        messages = retry_messages(self._prompt, self._prompt_text, self._attempts[0][0], reason, limit)
         if self._fits(messages):
             self._report("BadAnswer", f"{reason}; asked again")
-            text, was_cut = await self._exchange(messages, 2 * self._prompt.max_tokens)
             try:
-                answer = parse_answer(self._prompt, text)
+                return await self._attempt(messages, 2 * self._prompt.max_tokens)
             except UnreadableAnswer as error:
-                reason = self._describe_error(error, was_cut)
-                attempts.insert(0, (text, was_cut))
-            else:
-                self._report_truncation(was_cut)
-                return answer
+                reason = str(error)
         else:
             self._report("BadAnswer", f"{reason}; not asked again, because {self._model.name} reads {context} tokens")
-        for text, was_cut in attempts:
+        for text, was_cut in reversed(self._attempts):
             try:
                 answer = salvage_answer(self._prompt, text, was_cut=was_cut)
             except UnreadableAnswer:
@@ -249,13 +254,6 @@ class _Conversation:
     def _fits(self, messages: "list[ModelMessage]") -> bool:
         """A prompt that leaves no room for a response would be cut by the server without notice."""
         return self._model.context is None or count_message_tokens(messages) < self._model.context
-
-    def _describe_error(self, error: Exception, was_cut: bool) -> str:
-        return f"{error} (cut off at its limit of {self._prompt.max_tokens} tokens)" if was_cut else str(error)
-
-    def _report_truncation(self, was_cut: bool) -> None:
-        if was_cut and self._prompt.output_format == "text":
-            self._report("CutOff", f"the text was cut off at its limit of {self._prompt.max_tokens} tokens")
 
     def _report(self, kind: str, message: str) -> None:
         self.failures.append(Failure(self._prompt.role, kind, message))

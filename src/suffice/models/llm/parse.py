@@ -52,7 +52,7 @@ def salvage_answer(prompt: Prompt[A], text: str, *, was_cut: bool = False) -> A:
         for found in find_json(strip_thinking(text)):
             try:
                 if not found.is_ambiguous:
-                    return _convert(prompt, found.load_complete_part() if found.is_truncated else found.load())
+                    return _convert(prompt, found.load())
                 guess = None if found.is_truncated or was_cut else found.load()
                 if isinstance(guess, dict):  # A list could be any prose in brackets.
                     return _convert(prompt, guess)
@@ -62,7 +62,6 @@ def salvage_answer(prompt: Prompt[A], text: str, *, was_cut: bool = False) -> A:
 
 
 def strip_thinking(text: str) -> str:
-    """Return the text without the model's thoughts."""
     text = _UNOPENED_THINK_BLOCK.sub("", _THINK_BLOCK.sub("", text))
     return text.replace("\ufeff", "").strip()
 
