@@ -1,29 +1,30 @@
-"""Render Markdown that a model wrote as safe HTML, link its citations to the sources, and highlight its claims.
+"""Render Markdown that a model wrote as safe HTML, link its citations to the sources, and mark its claims.
 
 Three protections, each sufficient against a script: the parser has HTML turned off, links remain only if they lead to a
 cited source, and the result is sanitised. This module does not know about pages or styles.
 """
 
 import re
-import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from html import escape, unescape
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from html import escape
 from typing import TypeGuard
 
 import nh3
 from markdown_it.token import Token
 
+from suffice.answers import DraftTable, Paragraph, Part, Statement, list_statements
+from suffice.claims.split import strip_claim_markup
+from suffice.claims.verbatim import find_words
 from suffice.text.citations import find_citation_groups, parse_handle
 from suffice.text.markdown import get_parser
+from suffice.text.parts import parse_parts, render_parts
 from suffice.text.plain import replace_spans, strip_control_chars
-from suffice.types import Source, SupportLabel
+from suffice.types import Claim, Source, SupportLabel
 
 SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
 
-TAG = re.compile(r"(<[^<>]*>)")
+_TAG = re.compile(r"(<[^<>]*>)")
 # Marks a bracket that the Markdown escaped: it belongs to quoted text (``argv\\[1\\]``) and is not a citation. The code point
 # is a Unicode noncharacter, so no text contains it.
 _ESCAPED_BRACKET = "\ufdd0"
@@ -31,12 +32,9 @@ _ALLOWED_TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "ul", "ol", "li", "blockquote", "h3", "h4", "h5", "h6"),
     *("table", "thead", "tbody", "tr", "th", "td", "a"),
 }
-_INLINE_TAG = re.compile(r"</?(em|strong|s|code|a|br)\b")
-# A unit belongs to the figure before it, as in ``85 %``.
-_CLOSING_PUNCTUATION = re.compile(r"""(?:\s?[%‰°′″€$£¥]\w?)?[.!?…,;:"'”’»)\]。！？]*""")
-_CLOSING_TAGS = (["</code>"], ["</em>"], ["</strong>"], ["</s>"])
-_BLOCK_BOUNDARY = "\n"
-_MIN_MATCH_CHARS = 6  # Letters and digits of a claim; shorter texts match by chance.
+# More noncharacters: they carry marks through the parser. A space beside them lets emphasis begin and end there.
+BEGIN, END = "\ufdd1", "\ufdd2"
+MARKERS = re.compile(f"({BEGIN}\u200a?|\u200a?{END})")
 
 
 class MarkdownRenderer:
@@ -103,7 +101,7 @@ class MarkdownRenderer:
         """Turn the citations of the text into links, except inside links and code."""
         depth = 0
         parts = []
-        for part in TAG.split(html):
+        for part in _TAG.split(html):
             if part.startswith("<"):
                 depth += bool(re.match(r"<(a|code|pre)\b", part)) - bool(re.match(r"</(a|code|pre)\b", part))
             elif depth == 0:
@@ -137,126 +135,92 @@ def _shift_headings(tokens: Sequence[Token]) -> None:
             token.tag = f"h{min(6, len(open_levels) + 2)}"
 
 
-# -- Highlighting claims -----------------------------------------------------------------------------------------------
+# -- Marks -------------------------------------------------------------------------------------------------------------
 
 
-def highlight_claims(html: str, claims: Sequence[tuple[Sequence[str], SupportLabel]]) -> tuple[str, frozenset[int]]:
-    """Return the HTML with each claim marked, and the numbers (from 1) of the claims that were found.
+def mark_claims(answer: str, claims: Sequence[Claim], renderer: MarkdownRenderer) -> tuple[str, frozenset[int]]:
+    """Return the answer as HTML with its claims marked, and the numbers (from 1) of those that it has.
 
-    Each claim is given as the HTML forms that its text may have, the most likely first, and its support label.
+    The answer is read into the parts that it was rendered from. A claim is a statement of them, or what a paragraph or a cell
+    quotes.
     """
-    index = _HtmlTextIndex(html)
-    found = set()
-    cursor = 0
-    for number, (forms, support) in enumerate(claims, start=1):
-        needles = [_HtmlTextIndex(form).folded_text for form in forms]
-        # A claim from a numbered list may start with its number, which HTML shows as a marker and not as text.
-        needles += [needle.lstrip("0123456789") for needle in needles]
-        span = next(filter(None, (index.find(needle, cursor) for needle in needles)), None)
-        if span:
-            index.highlight(span, number, support)
-            cursor = span[1]
-            found.add(number)
-    return index.to_html(), frozenset(found)
+    if not claims:
+        return renderer.render_block(answer), frozenset()
+    parts = parse_parts(MARKERS.sub("", answer))
+    stated = {_read_words(one.text) for part in parts for one in list_statements(part)}
+    waiting = {number: strip_claim_markup(claim.text) for number, claim in enumerate(claims, start=1)}
+    marked: list[list[int]] = []
+
+    def is_claim(text: str) -> bool:
+        return _read_words(text) in waiting.values()
+
+    def mark(text: str) -> str:
+        said = _read_words(text)
+        own = [number for number, words in waiting.items() if words == said][:1]
+        own = own or [number for number, words in waiting.items() if words not in stated and find_words(words, said)]
+        if not own:
+            return text
+        marked.append(own)
+        for number in own:
+            del waiting[number]
+        return f"{BEGIN}\u200a{text}\u200a{END}"
+
+    def mark_part(part: Part) -> Part:
+        texts = [one.text for one in list_statements(part)]
+        if isinstance(part, Paragraph):
+            texts = texts if any(map(is_claim, texts)) else [" ".join(texts)]
+            return replace(part, statements=tuple(Statement(mark(text)) for text in texts))
+        if isinstance(part, DraftTable):
+            rows = ([text] if is_claim(text) else text.split(" | ") for text in texts)
+            return replace(part, rows=tuple(Statement(" | ".join(map(mark, cells))) for cells in rows))
+        return part
+
+    html = renderer.render_block(render_parts([*map(mark_part, parts)], lambda quotation: ""))
+    marks = ((_open_mark(own[0], claims), "".join(_render_verdict(one, claims) for one in own)) for own in marked)
+    return place_marks(html, marks), frozenset(number for own in marked for number in own)
 
 
-@dataclass(frozen=True, slots=True)
-class _CharPosition:
-    part: int
-    offset: int
-    begins_word: bool
+def _read_words(text: str) -> str:
+    """Return the words of a statement as those of a claim are read, which a report holds without markup already."""
+    return strip_claim_markup(strip_claim_markup(text))
 
 
-class _HtmlTextIndex:
-    """HTML split into texts (even positions) and tags (odd positions), with a searchable string of its letters and digits.
+def _open_mark(number: int, claims: Sequence[Claim]) -> str:
+    return f'<mark class="claim {claims[number - 1].support}" data-claim="{number}">'
 
-    ``positions`` maps each character of ``folded_text`` to its place in ``parts``. Citations are not part of the text.
+
+def _render_verdict(number: int, claims: Sequence[Claim]) -> str:
+    support = claims[number - 1].support
+    return (
+        f'<a class="verdict {support}" href="#claim-{number}" data-claim="{number}" '
+        f'aria-describedby="evidence-{number}" aria-label="Claim {number}: {support}">{SUPPORT_SYMBOLS[support]}</a>'
+    )
+
+
+def place_marks(html: str, marks: Iterator[tuple[str, str]]) -> str:
+    """Turn the markers into ``<mark>`` elements, one for each text between tags, so that elements stay nested.
+
+    ``marks`` are the start tag of each mark and what stands behind it, outside of links.
     """
-
-    def __init__(self, html: str) -> None:
-        self.parts = [part if i % 2 else unescape(part) for i, part in enumerate(TAG.split(html))]
-        self.positions: list[_CharPosition] = []
-        self._taken: set[int] = set()
-        # Insertions by part: offset, order among insertions at the same offset (0 close, 1 verdict, 2 open), HTML.
-        self._edits: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
-        chars: list[str] = []
-        begins_word = True
-        for i, part in enumerate(self.parts):
-            if i % 2:
-                if part and not _INLINE_TAG.match(part):
-                    chars.append(_BLOCK_BOUNDARY)
-                    self.positions.append(_CharPosition(i, 0, True))
-                    begins_word = True
-                continue
-            if self._is_citation(i):
-                continue
-            for offset, char in enumerate(part):
-                folded = [c for c in unicodedata.normalize("NFKD", char).casefold() if c.isalnum()]
-                for c in folded:
-                    chars.append(c)
-                    self.positions.append(_CharPosition(i, offset, begins_word))
-                    begins_word = False
-                begins_word = begins_word or not folded
-        self.folded_text = "".join(chars)
-
-    def find(self, needle: str, cursor: int) -> tuple[int, int] | None:
-        """Return the span of the first unmarked occurrence as whole words, searching from the cursor, then from the start."""
-        if len(needle) < _MIN_MATCH_CHARS:
-            return None
-        for begin in (cursor, 0):
-            start = self.folded_text.find(needle, begin)
-            while start >= 0:
-                end = start + len(needle)
-                is_whole = self.positions[start].begins_word and (
-                    end == len(self.folded_text) or self.positions[end].begins_word
-                )
-                if is_whole and self._taken.isdisjoint(range(start, end)):
-                    return start, end
-                start = self.folded_text.find(needle, start + 1)
-        return None
-
-    def highlight(self, span: tuple[int, int], claim: int, support: SupportLabel) -> None:
-        """Mark a span of the text and put the claim's verdict after it."""
-        self._taken.update(range(*span))
-        first, last = self.positions[span[0]], self.positions[span[1] - 1]
-        for i in range(first.part, last.part + 1, 2):
-            begin = first.offset if i == first.part else 0
-            end = last.offset + 1 if i == last.part else len(self.parts[i])
-            if self.parts[i][begin:end].strip() and not self._is_citation(i):
-                self._edits[i].append((begin, 2, f'<mark class="claim {support}" data-claim="{claim}">'))
-                self._edits[i].append((end, 0, "</mark>"))
-        part, offset = self._find_verdict_position(last)
-        verdict = (
-            f'<a class="verdict {support}" href="#claim-{claim}" data-claim="{claim}" '
-            f'aria-describedby="evidence-{claim}" aria-label="Claim {claim}: {support}">{SUPPORT_SYMBOLS[support]}</a>'
-        )
-        self._edits[part].append((offset, 1, verdict))
-
-    def to_html(self) -> str:
-        pieces = []
-        for i, part in enumerate(self.parts):
-            edits = sorted(self._edits.get(i, []), key=lambda edit: edit[:2])
-            marks = ((offset, offset, mark) for offset, _, mark in edits)
-            pieces.append(part if i % 2 else replace_spans(part, marks, partial(escape, quote=False)))
-        return "".join(pieces)
-
-    def _is_citation(self, part: int) -> bool:
-        return part > 0 and self.parts[part - 1].startswith('<a class="cite"')
-
-    def _find_verdict_position(self, last: _CharPosition) -> tuple[int, int]:
-        """Return where to insert the verdict: after the sentence's punctuation and citations, and outside of links."""
-        part, offset = last.part, last.offset + 1
-        depth = sum(tag.startswith("<a ") - tag.startswith("</a") for tag in self.parts[1:part:2])
-        while depth > 0:
-            depth -= self.parts[part + 1].startswith("</a")
-            part, offset = part + 2, 0
-        while True:
-            text = self.parts[part]
-            closing = _CLOSING_PUNCTUATION.match(text, offset)
-            offset = closing.end() if closing else offset
-            if not text[offset:] and self.parts[part + 1 : part + 2] in _CLOSING_TAGS:
-                part, offset = part + 2, 0
-                continue
-            if text[offset:].strip() or part + 4 >= len(self.parts) or not self._is_citation(part + 2):
-                return part, offset
-            part, offset = part + 4, 0
+    start_tag = behind = link = held = ""
+    parts = []
+    for part in _TAG.split(html):
+        if part.startswith("<"):
+            parts.append(MARKERS.sub("", part))
+            if part.startswith("<a "):
+                link = part
+            elif part.startswith("</a"):
+                parts.append(held)
+                link = held = ""
+            continue
+        for piece in MARKERS.split(part):
+            if BEGIN in piece:
+                start_tag, behind = next(marks)
+            elif END in piece:
+                parts.append("" if link else behind)
+                held += behind if link else ""
+                start_tag = ""
+            else:
+                is_marked = start_tag and piece.strip() and not link.startswith('<a class="cite"')
+                parts.append(f"{start_tag}{piece}</mark>" if is_marked else piece)
+    return "".join(parts)

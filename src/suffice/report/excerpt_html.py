@@ -6,14 +6,12 @@ The text is a source's own, so it is escaped or passes ``MarkdownRenderer``. Thi
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import repeat
 
-from suffice.report.answer_html import TAG, MarkdownRenderer
+from suffice.report.answer_html import BEGIN, END, MARKERS, MarkdownRenderer, place_marks
 from suffice.text.plain import replace_spans, strip_control_chars
 from suffice.types import ClosestPassage, Excerpt
 
-# Unicode noncharacters, which no text contains: they carry the highlights through the Markdown renderer.
-_BEGIN, _END = "\ufdd1", "\ufdd2"
-_MARKERS = re.compile(f"([{_BEGIN}{_END}])")
 # The readers make Markdown of the office files and books.
 MARKDOWN_FILE = re.compile(
     r"\.(?:md|markdown|mdx|mkd|qmd|rmd|docx|docm|dotx|pptx|pptm|ppsx|potx|od[tp]|ot[tp]|rtf|epub)(?:[:#]|$)",
@@ -21,7 +19,7 @@ MARKDOWN_FILE = re.compile(
 )
 _BLANK_LINES = re.compile(r"\n\s*\n")
 # A line of prose that goes on in the next one: PDF pages and text files are wrapped at a fixed width.
-_WRAPPED = re.compile(rf"(?<=[^\s.:;!?])[ \t]*\n(?=[{_BEGIN}{_END}]?[^\W\dA-Z_])")
+_WRAPPED = re.compile(rf"(?<=[^\s.:;!?])[ \t]*\n(?=[{BEGIN}{END}]?[^\W\dA-Z_])")
 MAX_CHARS = 6000
 
 
@@ -31,7 +29,7 @@ def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRen
     if excerpt.format == "code":
         return f'<pre tabindex="0"><code>{_mark(escape(text.strip(chr(10)), quote=False))}</code></pre>'
     is_markdown = bool(MARKDOWN_FILE.search(excerpt.location))
-    if excerpt.format == "table" and (is_markdown or text.lstrip(f"{_BEGIN} ").startswith("|")):
+    if excerpt.format == "table" and (is_markdown or text.lstrip(f"{BEGIN} ").startswith("|")):
         # An excerpt may leave rows out, and a blank line would end the table.
         table = _mark(renderer.render_block(_BLANK_LINES.sub("\n", text), has_citations=False))
         return f'<div class="scroll" role="group" tabindex="0" aria-label="Table">{table}</div>'
@@ -44,9 +42,9 @@ def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRen
 
 def _insert_markers(text: str, highlight: Iterable[tuple[int, int]]) -> str:
     """Return the cleaned text with a marker at each end of a highlight; overlapping highlights are joined."""
-    text = _MARKERS.sub(" ", text)
+    text = MARKERS.sub(" ", text)
     marked = merge_spans(highlight, min(len(text), MAX_CHARS))
-    spans = ((start, end, f"{_BEGIN}{text[start:end]}{_END}") for start, end in marked)
+    spans = ((start, end, f"{BEGIN}{text[start:end]}{END}") for start, end in marked)
     return strip_control_chars(replace_spans(text[:MAX_CHARS], spans) + (" …" if len(text) > MAX_CHARS else ""))
 
 
@@ -64,15 +62,4 @@ def merge_spans(spans: Iterable[tuple[int, int]], length: int) -> Sequence[tuple
 
 
 def _mark(html: str) -> str:
-    """Turn the markers into ``<mark>`` elements, one for each text between tags, so that elements stay nested."""
-    is_marked, parts = False, []
-    for part in TAG.split(html):
-        if part.startswith("<"):
-            parts.append(_MARKERS.sub("", part))
-            continue
-        for piece in _MARKERS.split(part):
-            if piece in (_BEGIN, _END):
-                is_marked = piece == _BEGIN
-            elif piece:
-                parts.append(f'<mark class="hit">{piece}</mark>' if is_marked and piece.strip() else piece)
-    return "".join(parts)
+    return place_marks(html, repeat(('<mark class="hit">', "")))

@@ -13,7 +13,7 @@ from hashlib import sha256
 from html import escape
 
 from suffice.gates.explanation import JUDGED_REASONS, PROMISE_TEXT, describe_sufficiency
-from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims, is_http_url
+from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, is_http_url, mark_claims
 from suffice.report.chart import render_chart
 from suffice.report.excerpt_html import render_excerpt_text
 from suffice.report.markdown import (
@@ -149,10 +149,6 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
     Excerpts are shown instead of the text that was made of them. Their verdicts are marked only where a source objects:
     that a quote supports itself tells nothing.
     """
-    # A claim is plain text. In a report that another program wrote it may still be Markdown, so both forms are tried.
-    claims = [
-        ((_escape(claim.text), renderer.render_inline(claim.text)), claim.support) for claim in _list_checked(report)
-    ]
     origin = render_origin(report.notices)
     if report.excerpts:
         shown = "".join(
@@ -163,7 +159,7 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
         marked, found = shown, frozenset[int]()
     else:
         text = report.final_answer.removeprefix(render_notices(report.notices)).removesuffix(origin)
-        marked, found = highlight_claims(renderer.render_block(text), claims)
+        marked, found = mark_claims(text, _list_checked(report), renderer)
         marked = f'<div class="prose" dir="auto">{marked}</div>' if marked.strip() else ""
     short = ""
     if report.short_answer:
