@@ -59,7 +59,8 @@ _TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
 _TASK_WORDS = frozenset(
     """leverage leveraging enhance enhancing improve improving implement implementing adopt adopting use using utilize utilise
     drive driving ensure ensuring minimize maximise maximize reduce increase achieve remain make help key main new current
-    effective influence influencing considering strategies strategy ways way action say says""".split()
+    effective influence influencing considering strategies strategy ways way action say says tell mention know
+    knows known""".split()
 )
 
 
