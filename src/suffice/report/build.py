@@ -22,6 +22,7 @@ from suffice.text.citations import drop_repeated_citations, list_handles, replac
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import to_one_line
 from suffice.text.quotations import build_excerpt
+from suffice.text.sections import ReportSection
 from suffice.types import (
     COMPUTED_KIND,
     Aspect,
@@ -77,10 +78,7 @@ def build_report(
     instruction = choose_instruction(run)
     cited = {number: _get_passage(run, handle) for handle, number in numbers.items()}
     programs = {number: passage.text for number, passage in cited.items() if passage.kind == COMPUTED_KIND}
-    findings, recommendations, risks = (
-        tuple(map(cite.render, statements)) if answer else ()
-        for statements in (draft.findings, draft.recommendations, draft.risks)
-    )
+    lists = {name: tuple(map(cite.render, lines)) for name, lines in draft.lists.items()} if answer else {}
     for evaluated in metadata.get("review", {}).get("rounds", ()):  # The reviewer read handles of the run.
         evaluated["issues"] = tuple(map(cite.renumber, evaluated["issues"]))
     excerpts = [build_excerpt(one, run.evidence.get_handle(one.passage)) for one in draft.quotations]
@@ -91,9 +89,9 @@ def build_report(
         status=_determine_status(run, stop, draft, fault, has_answer=bool(answer), has_failed=checked is None),
         summary=_summarize(checked, cite) if checked and answer else "",
         final_answer=answer,
-        key_findings=findings,
-        recommendations=recommendations,
-        risks=risks,
+        key_findings=lists.get(ReportSection.FINDINGS, ()),
+        recommendations=lists.get(ReportSection.RECOMMENDATIONS, ()),
+        risks=lists.get(ReportSection.RISKS, ()),
         open_questions=(tuple(map(cite.renumber, draft.open_questions)) if answer else ())
         or (() if draft.origin == "skill" else run.gaps),
         sources=_build_sources(run, numbers),
@@ -225,7 +223,7 @@ def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
 
     All texts of a web page have one number.
     """
-    lists = (statement.text for statement in (*draft.findings, *draft.recommendations, *draft.risks))
+    lists = (statement.text for lines in draft.lists.values() for statement in lines)
     numbers: dict[str, str] = {}
     by_source: dict[str, str] = {}
     for handle in list_handles(render_draft(run, draft), *lists, *draft.open_questions):

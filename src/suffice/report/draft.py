@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from suffice.answers import Draft, Part, Quotation, SectionHeading, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
@@ -34,7 +34,7 @@ from suffice.text.languages import ENGLISH
 from suffice.text.markdown import escape_markdown, find_headings, find_open_fence, neutralize_links, unwrap_fence
 from suffice.text.parts import build_statement, parse_parts, render_parts
 from suffice.text.question import read_question
-from suffice.text.sections import WRITTEN_SECTIONS
+from suffice.text.sections import WRITTEN_SECTIONS, ReportSection
 from suffice.text.task_type import (
     TaskType,
     classify_task,
@@ -436,15 +436,11 @@ def _join_sections(topics: Sequence[str], drafts: Sequence[Draft]) -> Draft:
 
         if own := replace_statements(draft.parts, drop_repeated):
             parts += [SectionHeading(escape_markdown(topic)), *own]
-    recommendations, risks = (
-        tuple(dict.fromkeys(line for draft in drafts for line in getattr(draft, name)))
-        for name in ("recommendations", "risks")
-    )
+    lists = {section: [draft.lists.get(section, ()) for draft in drafts] for section in WRITTEN_SECTIONS}
+    lists[ReportSection.FINDINGS] = [own[:1] for own in lists[ReportSection.FINDINGS] if own][:_MAX_FINDINGS]
     return Draft(
         tuple(parts),
-        findings=tuple(dict.fromkeys(draft.findings[0] for draft in drafts if draft.findings))[:_MAX_FINDINGS],
-        recommendations=recommendations,
-        risks=risks,
+        lists={section: tuple(dict.fromkeys(chain(*own))) for section, own in lists.items() if any(own)},
         open_questions=tuple(dict.fromkeys(line for draft in drafts for line in draft.open_questions)),
         short_answer=next((draft.short_answer for draft in drafts if draft.short_answer), ""),
         raw="\n\n".join(draft.raw or "" for draft in drafts).strip(),
@@ -464,15 +460,11 @@ def read_response(run: RunState, response: SynthesisResponse) -> Draft:
     if is_language_model(run.model):
         answer = _require_anchors(run, instruction.variant, answer)
     parts = parse_parts(answer)
-    findings, recommendations, risks = (
-        tuple(build_statement(check_citations(run, line)) for line in lines)
-        for lines in (response.key_findings, response.recommendations, response.risks)
-    )
+    lists = zip(WRITTEN_SECTIONS, (response.key_findings, response.recommendations, response.risks), strict=True)
+    statements = {name: [build_statement(check_citations(run, line)) for line in lines] for name, lines in lists}
     return Draft(
         trim_list_sections(parts, instruction.count) if instruction.count else parts,
-        findings=findings,
-        recommendations=recommendations,
-        risks=risks,
+        lists={name: tuple(lines) for name, lines in statements.items() if lines},
         open_questions=tuple(check_citations(run, line) for line in response.open_questions),
         short_answer=response.short_answer,
         sufficiency=response.sufficiency,
@@ -549,16 +541,8 @@ def _is_list_heading(part: Part) -> bool:
 
 def render_with_lists(run: RunState, draft: Draft) -> str:
     """Return the draft as Markdown with its lists of findings, recommendations and risks, as a reviewer reads it."""
-    sections = (
-        f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in get_lists(draft).items()
-    )
+    sections = (f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in draft.lists.items())
     return "\n\n".join((render_draft(run, draft), *sections))
-
-
-def get_lists(draft: Draft) -> dict[str, tuple[Statement, ...]]:
-    """Return the lists below the text of a draft that are not empty, by their headings."""
-    lists = zip(WRITTEN_SECTIONS, (draft.findings, draft.recommendations, draft.risks), strict=True)
-    return {heading: lines for heading, lines in lists if lines}
 
 
 def render_draft(run: RunState, draft: Draft) -> str:
