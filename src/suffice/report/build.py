@@ -59,7 +59,7 @@ def build_report(
     citation is not an answer, unless it is a skill's verdicts on claims that no source is near to.
     """
     draft = Draft() if checked is None else checked.draft
-    numbers = _number_citations(run, draft)
+    numbers, cited = _number_citations(run, draft)
     cite = _Numbering(run, numbers)
     is_answer = bool(numbers) or (draft.origin == "skill" and bool(checked and checked.verdicts))
     notices = _list_notices(run, stop, draft, fault) if is_answer else _list_language_notices(run)
@@ -76,7 +76,6 @@ def build_report(
     sufficiency = _judge_sufficiency(run, stop, draft, has_answer=bool(answer))
     stop = replace(stop, sufficiency=sufficiency)
     instruction = choose_instruction(run)
-    cited = {number: _get_passage(run, handle) for handle, number in numbers.items()}
     programs = {number: passage.text for number, passage in cited.items() if passage.kind == COMPUTED_KIND}
     lists = {name: tuple(map(cite.render, lines)) for name, lines in draft.lists.items()} if answer else {}
     for evaluated in metadata.get("review", {}).get("rounds", ()):  # The reviewer read handles of the run.
@@ -94,7 +93,7 @@ def build_report(
         risks=lists.get(ReportSection.RISKS, ()),
         open_questions=(tuple(map(cite.renumber, draft.open_questions)) if answer else ())
         or (() if draft.origin == "skill" else run.gaps),
-        sources=_build_sources(run, numbers),
+        sources=tuple(Source(number, one.title, one.kind, one.location, one.url) for number, one in cited.items()),
         claims=tuple(_build_claim(verdict, cite) for verdict in judged if verdict.role != "label"),
         stop=stop,
         usage=_summarize_usage(run),
@@ -218,13 +217,14 @@ class _Numbering:
         return Span(self(quote.passage), quote.text, quote.location, stance)
 
 
-def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
-    """Map each cited handle to its number in the report, in the order of first citation and without gaps.
+def _number_citations(run: RunState, draft: Draft) -> tuple[dict[str, str], dict[str, Passage]]:
+    """Return the number of each cited handle, in the order of first citation and without gaps, and the passage of each number.
 
-    All texts of a web page have one number.
+    All texts of a web page have one number, for the first of them.
     """
     lists = (statement.text for lines in draft.lists.values() for statement in lines)
     numbers: dict[str, str] = {}
+    cited: dict[str, Passage] = {}
     by_source: dict[str, str] = {}
     for handle in list_handles(render_draft(run, draft), *lists, *draft.open_questions):
         passage = run.evidence.find_passage(handle)
@@ -233,15 +233,8 @@ def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
         # A passage is a snippet or a part of a page; a page of a PDF and a typed value are sources themselves.
         page = canonicalize_url(passage.url) if passage.url is not None and passage.kind == "web" else None
         numbers[handle] = by_source.setdefault(page or handle, f"[{len(by_source) + 1}]")
-    return numbers
-
-
-def _build_sources(run: RunState, numbers: Mapping[str, str]) -> tuple[Source, ...]:
-    sources: dict[str, Source] = {}
-    for handle, number in numbers.items():
-        passage = _get_passage(run, handle)
-        sources.setdefault(number, Source(number, passage.title, passage.kind, passage.location, passage.url))
-    return tuple(sources.values())
+        cited.setdefault(numbers[handle], passage)
+    return numbers, cited
 
 
 def _build_claim(verdict: ClaimVerdict, cite: _Numbering) -> Claim:
@@ -298,17 +291,14 @@ def _list_disagreements(checked: Checked, cite: _Numbering) -> Iterable[Disagree
             sides = frozenset((one.text, other.text))
             if sides not in seen and cite(one.passage):
                 seen.add(sides)
-                spans = cite.build_span(one), _name_place(cite.build_span(other, "contradicts"), other)
-                dated = [(find_passage_date(one.passage), spans[0]), (find_passage_date(other.passage), spans[1])]
+                against = cite.build_span(other, "contradicts")
+                against = replace(against, source=against.source or f"({other.location})")  # It may have no number.
+                dated = [(find_passage_date(one.passage), cite.build_span(one))]
+                dated.append((find_passage_date(other.passage), against))
                 if all(date for date, _ in dated):
                     dated.sort(key=lambda pair: pair[0], reverse=True)
                 (date, first), (earlier, second) = dated
                 yield Disagreement(first, second, (date, earlier))
-
-
-def _name_place(span: Span, quote: Quote) -> Span:
-    """Return a span that names its file where the report has no number for it."""
-    return span if span.source else replace(span, source=f"({quote.location})")
 
 
 def _list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -346,12 +336,6 @@ def _determine_status(
     is_model_dead = fault is not None or (run.model.failed_count and not run.model.answered_count)
     is_search_dead = run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled")
     return "failed" if has_failed or is_model_dead or is_search_dead else "no_evidence"
-
-
-def _get_passage(run: RunState, handle: str) -> Passage:
-    passage = run.evidence.find_passage(handle)
-    assert passage is not None, "citations are checked before they are numbered"
-    return passage
 
 
 def _summarize_usage(run: RunState) -> UsageSummary:
