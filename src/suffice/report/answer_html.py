@@ -1,4 +1,4 @@
-"""Render Markdown that a model wrote as safe HTML, link its citations to the sources, and mark its claims.
+"""Render Markdown that a model wrote, and excerpts of sources, as safe HTML, with citations as links and with marks.
 
 Three protections, each sufficient against a script: the parser has HTML turned off, links remain only if they lead to a
 cited source, and the result is sanitised. This module does not know about pages or styles.
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
+from itertools import repeat
 from typing import TypeGuard
 
 import nh3
@@ -20,7 +21,7 @@ from suffice.text.citations import find_citation_groups, parse_handle
 from suffice.text.markdown import get_parser
 from suffice.text.parts import parse_parts, render_parts
 from suffice.text.plain import replace_spans, strip_control_chars
-from suffice.types import Claim, Source, SupportLabel
+from suffice.types import Claim, ClosestPassage, Excerpt, Source, SupportLabel
 
 SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
 
@@ -33,8 +34,17 @@ _ALLOWED_TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td", "a"),
 }
 # More noncharacters: they carry marks through the parser. A space beside them lets emphasis begin and end there.
-BEGIN, END = "\ufdd1", "\ufdd2"
-MARKERS = re.compile(f"({BEGIN}\u200a?|\u200a?{END})")
+_BEGIN, _END = "\ufdd1", "\ufdd2"
+_MARKERS = re.compile(f"({_BEGIN}\u200a?|\u200a?{_END})")
+# The readers make Markdown of the office files and books.
+MARKDOWN_FILE = re.compile(
+    r"\.(?:md|markdown|mdx|mkd|qmd|rmd|docx|docm|dotx|pptx|pptm|ppsx|potx|od[tp]|ot[tp]|rtf|epub)(?:[:#]|$)",
+    re.IGNORECASE,
+)
+_BLANK_LINES = re.compile(r"\n\s*\n")
+# A line of prose that goes on in the next one: PDF pages and text files are wrapped at a fixed width.
+_WRAPPED = re.compile(rf"(?<=[^\s.:;!?])[ \t]*\n(?=[{_BEGIN}{_END}]?[^\W\dA-Z_])")
+_MAX_EXCERPT_CHARS = 6000
 
 
 class MarkdownRenderer:
@@ -135,6 +145,53 @@ def _shift_headings(tokens: Sequence[Token]) -> None:
             token.tag = f"h{min(6, len(open_levels) + 2)}"
 
 
+# -- Excerpts ----------------------------------------------------------------------------------------------------------
+
+
+def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRenderer) -> str:
+    """Return the text of an excerpt laid out as in its source."""
+    text = _insert_markers(excerpt.text, excerpt.highlight)
+    if excerpt.format == "code":
+        return f'<pre tabindex="0"><code>{_mark_hits(escape(text.strip(chr(10)), quote=False))}</code></pre>'
+    is_markdown = bool(MARKDOWN_FILE.search(excerpt.location))
+    if excerpt.format == "table" and (is_markdown or text.lstrip(f"{_BEGIN} ").startswith("|")):
+        # An excerpt may leave rows out, and a blank line would end the table.
+        table = _mark_hits(renderer.render_block(_BLANK_LINES.sub("\n", text), has_citations=False))
+        return f'<div class="scroll" role="group" tabindex="0" aria-label="Table">{table}</div>'
+    if is_markdown:
+        shown = _mark_hits(renderer.render_block(text, has_citations=False))
+        return f'<div class="quoted" dir="auto">{shown}</div>'
+    lines = _WRAPPED.sub(" ", text.strip()) if excerpt.format in ("prose", "list") else text.strip()
+    return f'<div class="quoted plain" dir="auto">{_mark_hits(escape(lines, quote=False))}</div>'
+
+
+def _insert_markers(text: str, highlight: Iterable[tuple[int, int]]) -> str:
+    """Return the cleaned text with a marker at each end of a highlight; overlapping highlights are joined."""
+    text = _MARKERS.sub(" ", text)
+    marked = merge_spans(highlight, min(len(text), _MAX_EXCERPT_CHARS))
+    spans = ((start, end, f"{_BEGIN}{text[start:end]}{_END}") for start, end in marked)
+    return strip_control_chars(
+        replace_spans(text[:_MAX_EXCERPT_CHARS], spans) + (" …" if len(text) > _MAX_EXCERPT_CHARS else "")
+    )
+
+
+def merge_spans(spans: Iterable[tuple[int, int]], length: int) -> Sequence[tuple[int, int]]:
+    """Return the spans inside ``0..length`` in order, joined where they overlap or touch."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, start), min(end, length)) for start, end in spans):
+        if start >= end:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _mark_hits(html: str) -> str:
+    return _place_marks(html, repeat(('<mark class="hit">', "")))
+
+
 # -- Marks -------------------------------------------------------------------------------------------------------------
 
 
@@ -146,7 +203,7 @@ def mark_claims(answer: str, claims: Sequence[Claim], renderer: MarkdownRenderer
     """
     if not claims:
         return renderer.render_block(answer), frozenset()
-    parts = parse_parts(MARKERS.sub("", answer))
+    parts = parse_parts(_MARKERS.sub("", answer))
     stated = {_read_words(one.text) for part in parts for one in list_statements(part)}
     waiting = {number: strip_claim_markup(claim.text) for number, claim in enumerate(claims, start=1)}
     marked: list[list[int]] = []
@@ -163,7 +220,7 @@ def mark_claims(answer: str, claims: Sequence[Claim], renderer: MarkdownRenderer
         marked.append(own)
         for number in own:
             del waiting[number]
-        return f"{BEGIN}\u200a{text}\u200a{END}"
+        return f"{_BEGIN}\u200a{text}\u200a{_END}"
 
     def mark_part(part: Part) -> Part:
         texts = [one.text for one in list_statements(part)]
@@ -177,7 +234,7 @@ def mark_claims(answer: str, claims: Sequence[Claim], renderer: MarkdownRenderer
 
     html = renderer.render_block(render_parts([*map(mark_part, parts)], lambda quotation: ""))
     marks = ((_open_mark(own[0], claims), "".join(_render_verdict(one, claims) for one in own)) for own in marked)
-    return place_marks(html, marks), frozenset(number for own in marked for number in own)
+    return _place_marks(html, marks), frozenset(number for own in marked for number in own)
 
 
 def _read_words(text: str) -> str:
@@ -197,7 +254,7 @@ def _render_verdict(number: int, claims: Sequence[Claim]) -> str:
     )
 
 
-def place_marks(html: str, marks: Iterator[tuple[str, str]]) -> str:
+def _place_marks(html: str, marks: Iterator[tuple[str, str]]) -> str:
     """Turn the markers into ``<mark>`` elements, one for each text between tags, so that elements stay nested.
 
     ``marks`` are the start tag of each mark and what stands behind it, outside of links.
@@ -206,17 +263,17 @@ def place_marks(html: str, marks: Iterator[tuple[str, str]]) -> str:
     parts = []
     for part in _TAG.split(html):
         if part.startswith("<"):
-            parts.append(MARKERS.sub("", part))
+            parts.append(_MARKERS.sub("", part))
             if part.startswith("<a "):
                 link = part
             elif part.startswith("</a"):
                 parts.append(held)
                 link = held = ""
             continue
-        for piece in MARKERS.split(part):
-            if BEGIN in piece:
+        for piece in _MARKERS.split(part):
+            if _BEGIN in piece:
                 start_tag, behind = next(marks)
-            elif END in piece:
+            elif _END in piece:
                 parts.append("" if link else behind)
                 held += behind if link else ""
                 start_tag = ""

@@ -13,9 +13,14 @@ from hashlib import sha256
 from html import escape
 
 from suffice.gates.explanation import JUDGED_REASONS, PROMISE_TEXT, describe_sufficiency
-from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, is_http_url, mark_claims
+from suffice.report.answer_html import (
+    SUPPORT_SYMBOLS,
+    MarkdownRenderer,
+    is_http_url,
+    mark_claims,
+    render_excerpt_text,
+)
 from suffice.report.chart import render_chart
-from suffice.report.excerpt_html import render_excerpt_text
 from suffice.report.markdown import (
     NO_ANSWER_TEXT,
     build_bill,
