@@ -59,7 +59,6 @@ class MarkdownRenderer:
         return self._render_tokens(get_parser().parse(strip_control_chars(markdown)), has_citations=has_citations)
 
     def render_inline(self, markdown: str) -> str:
-        """Render one line of text."""
         return self._render_tokens(get_parser().parseInline(" ".join(strip_control_chars(markdown).split())))
 
     def render_citation(self, handle: str) -> str:

@@ -213,7 +213,6 @@ class _Numbering:
         return tuple(dict.fromkeys(self._numbers[handle] for handle in handles if handle in self._numbers))
 
     def build_span(self, quote: Quote, stance: Any = "supports") -> Span:
-        """Return a quote as the report shows it."""
         return Span(self(quote.passage), quote.text, quote.location, stance)
 
 

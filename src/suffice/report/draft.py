@@ -409,7 +409,6 @@ async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:
 
 
 def _assign_notes(run: RunState, notes: tuple[Note, ...]) -> list[tuple[Note, ...]]:
-    """Return the notes for each topic of the outline."""
     return [
         tuple(notes[i] for i in run.outline.select_notes(number, notes, NOTES_PER_SECTION))
         for number in range(len(run.outline.topics))

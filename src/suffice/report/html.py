@@ -76,7 +76,6 @@ CANCELLED_TEXT = "You stopped this run before it could answer."
 
 
 def render_html(report: Report) -> str:
-    """Return the whole page."""
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
     css, js, inline = _load_asset("report.css"), _load_asset("report.js"), renderer.render_inline
@@ -473,17 +472,14 @@ def _wrap_table(label: str, kind: str, head: str, body: str) -> str:
 
 
 def _render_section(anchor: str, title: str, content: str) -> str:
-    """Return a section; empty without content."""
     return content and f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{title}</h2>{content}</section>'
 
 
 def _render_fold(anchor: str, title: str, content: str) -> str:
-    """Return a section that is folded; empty without content."""
     return content and f'<details id="{anchor}" class="fold"><summary><h2>{title}</h2></summary>{content}</details>'
 
 
 def _render_items(items: Iterable[str]) -> str:
-    """Return a list of HTML items; empty if there are none."""
     listed = "".join(f'<li dir="auto">{item}</li>' for item in items)
     return f"<ul>{listed}</ul>" if listed else ""
 

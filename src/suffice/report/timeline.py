@@ -66,7 +66,6 @@ def get_topic_series(stop: Stop) -> dict[str, tuple[float | None, ...]]:
 
 
 def describe_outcome(stop: Stop, record: RoundRecord) -> str:
-    """Describe the round's verdict in a few words."""
     verdicts = list_leaf_verdicts(record)
     stopping = ", ".join(dict.fromkeys(leaf.gate for leaf in verdicts if leaf.stop))
     unknown = ", ".join(dict.fromkeys(leaf.gate for leaf in verdicts if leaf.stop is None))
