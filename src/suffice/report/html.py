@@ -297,11 +297,9 @@ def _render_stop(report: Report) -> str:
     """Render one sentence that unfolds to the chart and the promise; all else that was measured is behind *details*."""
     stop = report.stop
     charts = [render_chart(stop, width=width, prefix=prefix, limit=1) for width, prefix in _CHARTS]
-    hatched = "" if all(record.accepted for record in stop.rounds) else " Hatched: a round that was rejected."
     figure = (
         f'<figure><div class="wide">{charts[0]}</div><div class="narrow">{charts[1]}</div>'
-        f"<figcaption>What ended the search, after each round. Dashed: where the stop rule ends it.{hatched}</figcaption>"
-        "</figure>"
+        "<figcaption>What ended the search, after each round. Dashed: where the stop rule ends it.</figcaption></figure>"
     )
     rounds = [str(record.index) for record in stop.rounds]
     topics = [
