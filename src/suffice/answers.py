@@ -136,26 +136,12 @@ class Closest:
 
 
 @dataclass(frozen=True, slots=True)
-class QuotedAnswer:
-    """What the sources say to a question in their own words, best first; without quotations, the closest passages.
-
-    ``probability`` is how likely the evidence answers the question, ``restated`` the question with names for what it describes.
-    """
-
-    quotations: tuple[Quotation, ...] = ()
-    closest: tuple[Closest, ...] = ()
-    sufficiency: Sufficiency = "unknown"
-    probability: float | None = None
-    short_answer: str = ""
-    restated: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
     """An answer as it was written.
 
     ``lists`` are the lists below it that are not empty, by their titles (``WRITTEN_SECTIONS``); ``sufficiency`` is the writer's
-    judgement of the evidence; ``raw`` is what a model wrote, unparsed.
+    judgement of the evidence; ``closest`` is shown where it has no parts; ``restated`` is the question with names for what it
+    describes; ``raw`` is what a model wrote, unparsed.
     """
 
     parts: tuple[Part, ...] = ()

@@ -147,15 +147,8 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
         parts = tuple(
             replace(one, title=f"{n}. {one.title or one.passage.title}") for n, one in enumerate(quotations[:count], 1)
         )
-    return Draft(
-        parts,
-        "quoted",
-        open_questions=run.gaps,
-        short_answer=found.short_answer if quotations[:1] == found.quotations[:1] else "",
-        sufficiency=found.sufficiency,
-        closest=found.closest,
-        restated=found.restated,
-    )
+    short = found.short_answer if quotations[:1] == found.quotations[:1] else ""
+    return replace(found, parts=parts, open_questions=run.gaps, short_answer=short)
 
 
 def _put_newest_first(question: str, quotations: tuple[Quotation, ...]) -> tuple[Quotation, ...]:

@@ -50,10 +50,8 @@ def compute_features(question: Question, ranked: Sequence[RankedPassage]) -> tup
     )
 
 
-def estimate_sufficiency(
-    question: Question, ranked: Sequence[RankedPassage], chain: Chain | None
-) -> tuple[float, Sufficiency]:
-    """Return the probability that the evidence answers the question, and the judgement for it.
+def estimate_sufficiency(question: Question, ranked: Sequence[RankedPassage], chain: Chain | None) -> Sufficiency:
+    """Return whether the evidence answers the question.
 
     The reader has a say only where it reads single passages: of a chain it cannot tell whether the last step is missing.
     """
@@ -63,9 +61,9 @@ def estimate_sufficiency(
     shown = _estimate("shown" if is_read else "shown_unread", features)
     thresholds = load_weights()["thresholds" if is_read else "thresholds_unread"]
     if probability < thresholds["no"]:
-        return probability, "no"
+        return "no"
     lacks_part = question.parts and find_missing_words(question, frozenset().union(*(one.stems for one in ranked)))
-    return probability, "yes" if shown >= thresholds["yes"] and not lacks_part else "partly"
+    return "yes" if shown >= thresholds["yes"] and not lacks_part else "partly"
 
 
 def _estimate(model: str, features: Sequence[float]) -> float:
