@@ -150,26 +150,29 @@ def _render_header(report: Report) -> str:
 def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, frozenset[int]]:
     """Return the answer and the numbers of the claims that are marked in it.
 
-    Excerpts are shown instead of the text that was made of them. Their verdicts are marked only where a source objects:
-    that a quote supports itself tells nothing.
+    Excerpts are shown instead of the text that was made of them, and below them the findings of a list. Their verdicts are
+    marked only where a source objects: that a quote supports itself tells nothing.
     """
     origin = render_origin(report.notices)
+    text = report.final_answer.removeprefix(render_notices(report.notices)).removesuffix(origin)
     if report.excerpts:
         shown = "".join(
             _render_excerpt(excerpt, renderer, f"{renderer.render_citation(excerpt.source)} ")
             for excerpt in report.excerpts
         )
-        shown += renderer.render_block(render_disagreements(report.disagreements))
-        marked, found = shown, frozenset[int]()
+        below = render_disagreements(report.disagreements)
+        if report.findings:
+            below = "".join(text.partition(f"## {report.findings[0].section}\n")[1:])
+        marked, found = shown + renderer.render_block(below), frozenset[int]()
     else:
-        text = report.final_answer.removeprefix(render_notices(report.notices)).removesuffix(origin)
         marked, found = mark_claims(text, _list_checked(report), renderer)
         marked = f'<div class="prose" dir="auto">{marked}</div>' if marked.strip() else ""
     short = ""
     if report.short_answer:
         short = f'<p class="short" dir="auto">{renderer.render_inline(escape_markdown(report.short_answer))}</p>'
-    is_repeated = strip_markdown(report.summary) in strip_markdown(report.final_answer)
-    if report.summary and not report.excerpts and not is_repeated:
+    said = " ".join(excerpt.text for excerpt in report.excerpts) or report.final_answer
+    is_repeated = bool(origin) or strip_markdown(report.summary).rstrip("…") in strip_markdown(said)
+    if report.summary and not is_repeated:
         summary = replace_spans(report.summary, find_citations(report.summary), escape_markdown)
         short += f'<p class="lede" dir="auto">{renderer.render_inline(summary)}</p>'
     verdicts = _count_verdicts(_list_checked(report))
