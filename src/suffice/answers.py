@@ -7,7 +7,7 @@ later stage has to read that back out of text. Handles such as ``[3]`` name pass
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from suffice.types import ExcerptFormat, Notice, Passage, Sufficiency
@@ -136,32 +136,17 @@ class Closest:
 
 
 @dataclass(frozen=True, slots=True)
-class QuotedAnswer:
-    """What the sources say to a question in their own words, best first; without quotations, the closest passages.
-
-    ``probability`` is how likely the evidence answers the question, ``restated`` the question with names for what it describes.
-    """
-
-    quotations: tuple[Quotation, ...] = ()
-    closest: tuple[Closest, ...] = ()
-    sufficiency: Sufficiency = "unknown"
-    probability: float | None = None
-    short_answer: str = ""
-    restated: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer as it was written. ``findings``, ``recommendations`` and ``risks`` are the lists below it.
+    """An answer as it was written.
 
-    ``sufficiency`` is the writer's judgement of the evidence; ``raw`` is what a model wrote, unparsed.
+    ``lists`` are the lists below it that are not empty, by their titles (``WRITTEN_SECTIONS``); ``sufficiency`` is the writer's
+    judgement of the evidence; ``closest`` is shown where it has no parts; ``restated`` is the question with names for what it
+    describes; ``raw`` is what a model wrote, unparsed.
     """
 
     parts: tuple[Part, ...] = ()
     origin: Origin = "written"
-    findings: tuple[Statement, ...] = ()
-    recommendations: tuple[Statement, ...] = ()
-    risks: tuple[Statement, ...] = ()
+    lists: Mapping[str, tuple[Statement, ...]] = field(default_factory=dict)
     open_questions: tuple[str, ...] = ()
     short_answer: str = ""
     sufficiency: Sufficiency = "unknown"
@@ -186,7 +171,7 @@ class Draft:
     @property
     def written(self) -> tuple[Statement, ...]:
         """The sentences of its text and of the lists below it."""
-        return (*self.statements, *self.findings, *self.recommendations, *self.risks)
+        return (*self.statements, *(line for lines in self.lists.values() for line in lines))
 
     @property
     def handles_beside(self) -> Mapping[object, tuple[str, ...]]:
@@ -212,11 +197,8 @@ class Draft:
 
     def _change(self, parts: tuple[Part, ...], mend: Callable[[Statement], tuple[Statement, ...]]) -> "Draft":
         """Return the draft with these parts, and with each line of its lists replaced."""
-        findings, recommendations, risks = (
-            tuple(new for line in lines for new in mend(line))
-            for lines in (self.findings, self.recommendations, self.risks)
-        )
-        return replace(self, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
+        lists = {name: tuple(new for line in lines for new in mend(line)) for name, lines in self.lists.items()}
+        return replace(self, parts=parts, lists={name: lines for name, lines in lists.items() if lines})
 
     @property
     def quotations(self) -> tuple[Quotation, ...]:

@@ -262,9 +262,9 @@ def test_what_a_strong_writer_gets_back_is_not_checked_again_before(is_strong, m
 def test_a_draft_is_narrowed_to_the_parts_with_some_statements():
     one, two, three = (Paragraph((Statement(text),)) for text in ("It is old.", "It is big.", "It is blue."))
     parts = (SectionHeading("Age"), one, SectionHeading("Size"), two, SectionHeading("Colour"), three)
-    draft = Draft(parts, risks=(Statement("It may fall."),))
+    draft = Draft(parts, lists={"Risks": (Statement("It may fall."),)})
     assert draft.narrow(two.statements) == Draft((SectionHeading("Size"), two))
-    assert draft.narrow(draft.risks).risks == draft.risks
+    assert draft.narrow(draft.lists["Risks"]).lists == draft.lists
     follow = Draft((one, two, three))
     assert follow.narrow(three.statements).parts == (two, three), "with the part before it"
 

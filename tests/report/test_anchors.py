@@ -32,29 +32,29 @@ def test_figure_of_a_data_source_gets_its_citation() -> None:
     text = (
         "Unemployment was low [1]. The unemployment rate stood at 4.0 percent in May 2024 [1]. It fell by 7.7 points."
     )
-    anchored = add_anchors(text, "research", make_evidence(PAGE, RATE))
-    assert "percent in May 2024 [1] [2]. It fell by 7.7 points." in anchored.text
-    assert add_anchors(anchored.text, "research", make_evidence(PAGE, RATE)) == anchored
+    anchored, _ = add_anchors(text, "research", make_evidence(PAGE, RATE))
+    assert "percent in May 2024 [1] [2]. It fell by 7.7 points." in anchored
+    assert add_anchors(anchored, "research", make_evidence(PAGE, RATE)) == (anchored, [])
 
 
 def test_anchor_that_is_there_is_not_added_again() -> None:
     for citation in ("[2]", "[FRED:UNRATE:2024-05]"):
         text = f"The unemployment rate was 4.0 percent {citation}."
-        assert add_anchors(text, "research", make_evidence(PAGE, RATE)).text == text
+        assert add_anchors(text, "research", make_evidence(PAGE, RATE))[0] == text
 
 
 def test_another_figure_name_or_variant_gets_none() -> None:
     evidence = make_evidence(PAGE, RATE)
     for text in ("The unemployment rate was 5.0 percent.", "The wage rose by 4.0 percent.", "Unemployment in 2024."):
-        assert add_anchors(text, "research", evidence).text == text
+        assert add_anchors(text, "research", evidence)[0] == text
     text = "The unemployment rate was 4.0 percent."
-    assert add_anchors(text, "prose", evidence).text == text
+    assert add_anchors(text, "prose", evidence)[0] == text
 
 
 def test_memo_without_price_source_or_thesis_mark_is_reported() -> None:
     memo = "## Microsoft\n\n[THESIS:MSFT] Cloud grows. Microsoft trades at $415.13.\n\n## Apple\n\nApple trades at $99.50.\n"
-    anchored = add_anchors(memo, "trading", make_evidence(PRICE))
-    assert "$415.13 [1]." in anchored.text
-    assert len(anchored.missing) == 2
-    assert "99.50" in anchored.missing[0]
-    assert "'Apple'" in anchored.missing[1]
+    anchored, missing = add_anchors(memo, "trading", make_evidence(PRICE))
+    assert "$415.13 [1]." in anchored
+    assert len(missing) == 2
+    assert "99.50" in missing[0]
+    assert "'Apple'" in missing[1]

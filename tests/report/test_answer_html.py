@@ -1,11 +1,9 @@
-"""Markdown becomes safe HTML with linked citations, and claims are highlighted in it."""
-
-from html import escape
+"""Markdown becomes safe HTML with linked citations, and claims are marked in it."""
 
 import pytest
 from report.html_page import Page
 
-from suffice.report.answer_html import MarkdownRenderer, highlight_claims
+from suffice.report.answer_html import MarkdownRenderer, mark_claims
 from suffice.types import Claim, Source
 
 SOURCES = (
@@ -31,78 +29,64 @@ def test_inline_markdown(markdown: str, expected: str) -> None:
     assert MarkdownRenderer(SOURCES).render_inline(markdown) == expected
 
 
+def _mark(answer: str, *claims: str) -> tuple[str, frozenset[int]]:
+    text, found = mark_claims(answer, [Claim(claim, (), "supported") for claim in claims], MarkdownRenderer(SOURCES))
+    Page(text)
+    return text, found
+
+
 @pytest.mark.parametrize(
-    ("answer", "claim", "highlighted"),
+    ("answer", "claim", "marked"),
     [
-        ("It is **very** big [1]. More.", "It is very big.", ["It is ", "very", " big"]),
-        ("It is big [1] and old [2].", "It is big and old", ["It is big\u202f", " and old"]),
-        ("He said “don’t go”.", 'He said "don\'t go".', ["He said “don’t go"]),
+        ("It is **very** big [1]. More.", "It is very big.", ["It is ", "very", " big\u202f", "."]),
+        ("It is big [1] and old [2].", "It is big and old.", ["It is big\u202f", " and old\u202f", "."]),
         ("- One thing here\n- Two things here", "Two things here", ["Two things here"]),
-        ("See [the page](https://a.example/x).", "See the page.", ["See ", "the page"]),
-        ("2 < 3 & 4 > 3 holds.", "2 < 3 & 4 > 3 holds", ["2 &lt; 3 &amp; 4 &gt; 3 holds"]),
-        ("The x\\[1\\] is set [1].", "The x[1] is set.", ["The x[1] is set"]),
-        ("It is **so** [1].", "It is **so** [1].", ["It is ", "so"]),
+        ("1. One thing here\n2. Two things here", "Two things here", ["Two things here"]),
+        ("See [the page](https://a.example/x).", "See the page.", ["See ", "the page", "."]),
+        ("2 < 3 & 4 > 3 holds.", "2 < 3 & 4 > 3 holds.", ["2 &lt; 3 &amp; 4 &gt; 3 holds."]),
+        ("The x\\[1\\] is set [1].", "The x[1] is set.", ["The x[1] is set\u202f", "."]),
+        ("It is **so** [1].", "It is **so** [1].", ["It is ", "so", "."]),
+        ("**“It turns.”** It is old.", "“It turns.”", ["“It turns.”"]),
+        ("**It turns. It is old.**", "It is old.**", ["It is old."]),
+        ("- **1998**: The mill burnt. It was rebuilt. [1]", "The mill burnt. It was rebuilt.",
+         ["1998", ": The mill burnt. It was rebuilt.\u202f"]),
+        ("| a | b |\n|---|---|\n| mill | It turns. [1] |", "It turns.", ["It turns.\u202f"]),
+        ("| a | b |\n|---|---|\n| mill | 12 m |", "mill | 12 m", ["mill", "12 m"]),
         ("Concatenation matters.", "catenation", []),
         ("First half.\n\nSecond half.", "First half. Second half.", []),
-        ("Short.", "a", []),
-        ("東京は首都である。", "東京は首都である。", ["東京は首都である"]),
+        ("東京は首都である。", "東京は首都である。", ["東京は首都である。"]),
     ],
-)
-def test_a_claim_is_found_by_its_words(answer: str, claim: str, highlighted: list[str]) -> None:
-    renderer = MarkdownRenderer(SOURCES)
-    text, found = highlight_claims(
-        renderer.render_block(answer), [((escape(claim), renderer.render_inline(claim)), "supported")]
-    )
-    Page(text)
-    assert [part.split("</mark>")[0].split(">", 1)[1] for part in text.split("<mark")[1:]] == highlighted
-    assert found == (frozenset({1}) if highlighted else frozenset())
+)  # fmt: skip
+def test_a_claim_is_marked_where_the_answer_states_it(answer: str, claim: str, marked: list[str]) -> None:
+    text, found = _mark(answer, claim)
+    assert [
+        part.split("</mark>")[0].split(">", 1)[1] for part in text.split("<mark")[1:] if "</mark>" in part
+    ] == marked
+    assert found == (frozenset({1}) if marked else frozenset())
+    assert not set("\ufdd1\ufdd2\u200a") & set(text)
 
 
-def test_a_claim_made_twice_is_highlighted_twice_with_verdicts_outside_of_links() -> None:
-    renderer = MarkdownRenderer(SOURCES)
-    claim = ["The same words"]
-    text, found = highlight_claims(
-        renderer.render_block("The same words. The same [words](https://a.example/x)."),
-        [(claim, "supported"), (claim, "unknown")],
-    )
+def test_a_claim_made_twice_is_marked_twice() -> None:
+    text, found = _mark("The same words. The same [words](https://a.example/x).", "The same words.", "The same words.")
     assert found == {1, 2}
-    assert '</mark></a>.<a class="verdict unknown"' in text
+    assert '</mark></a><mark class="claim supported" data-claim="2">.</mark><a class="verdict supported"' in text
+
+
+def test_a_verdict_stands_outside_of_links() -> None:
+    text, found = _mark("[It is one. It is two](https://a.example/x).", "[It is one.", "It is two")
+    assert 1 in found
+    assert '</a><a class="verdict' in text
 
 
 def test_a_claim_that_is_only_markup_changes_nothing() -> None:
-    claims = tuple(Claim(text, (), "unknown") for text in ("", "***", "[1]", "```", "\n"))
-    renderer = MarkdownRenderer(SOURCES)
-    assert (
-        highlight_claims("<p>x</p>", [([renderer.render_inline(claim.text)], claim.support) for claim in claims])[0]
-        == "<p>x</p>"
-    )
-
-
-@pytest.mark.parametrize("figure", ["85 %", "85%", "85\u00a0€"])
-def test_a_verdict_does_not_split_a_figure_from_its_unit(figure: str) -> None:
-    sentence = f"The share of otters was {figure}"
-    text, found = highlight_claims(f"<p>{sentence}. More follows.</p>", [((sentence,), "supported")])
-    assert found == {1}
-    assert f"{figure}.✓" in Page(text).text
+    assert _mark("x", "", "***", "[1]", "```", "\n") == ("<p>x</p>\n", frozenset())
 
 
 @pytest.mark.parametrize(
-    ("answer", "end"),
-    [
-        ("It covers 85 %. [1]", "85</mark> %."),
-        ("It covers 85 % of all. [1]", "all</mark>."),
-        ("It ends as `cancelled`. [1]", "cancelled</mark></code>."),
-    ],
+    "sentence", ["It has 85 %.", "It covers 85 % of all. [1]", "It ends as `cancelled`.", "It (`x`)."]
 )
-def test_a_verdict_does_not_stand_before_the_full_stop(answer: str, end: str) -> None:
-    text, _ = highlight_claims(
-        MarkdownRenderer(()).render_block(answer), [((answer.replace(" [1]", ""),), "supported")]
-    )
-    assert end in text
-    assert text.index(end) < text.index('class="verdict')
-
-
-def test_a_verdict_stands_behind_the_bracket_that_closes_its_sentence() -> None:
-    html = "<p>It is small (<code>bench.page</code>).</p>"
-    text, _ = highlight_claims(html, [(("It is small (bench.page)",), "supported")])
-    assert Page(text).text.strip() == "It is small (bench.page).✓"
+def test_a_verdict_stands_behind_its_sentence(sentence: str) -> None:
+    words = sentence.replace(" [1]", "").replace("`", "")
+    text, found = _mark(f"{sentence} More follows here.", words)
+    assert found == {1}
+    assert Page(text).text.partition("✓")[2].strip() == "More follows here."

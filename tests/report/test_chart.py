@@ -44,10 +44,6 @@ def test_an_unknown_reading_is_a_gap_in_the_line(stop: Stop) -> None:
     assert lengths == [1, 2, 4, 2, 2, 5]
 
 
-def test_a_rejected_round_is_hatched(stop: Stop) -> None:
-    assert chart.render_chart(stop).count("url(#chart-hatch)") == 1
-
-
 def test_two_charts_share_no_id(stop: Stop) -> None:
     ids = [
         e.get("id")
@@ -55,7 +51,7 @@ def test_two_charts_share_no_id(stop: Stop) -> None:
         for e in ElementTree.fromstring(chart.render_chart(stop, prefix=p)).iter()
         if e.get("id")
     ]
-    assert len(ids) == len(set(ids)) == 6
+    assert len(ids) == len(set(ids)) == 4
 
 
 def test_without_readings_there_is_no_chart(stop: Stop) -> None:

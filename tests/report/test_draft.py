@@ -77,7 +77,7 @@ def test_each_topic_gets_a_section_in_the_order_of_the_outline():
     assert show(answer) == (
         "## copper\n\nAbout copper: it was mined [1].\n\nBoth say this [2].\n\n## silver\n\nAbout silver: it was mined [1]."
     )
-    assert [finding.text for finding in answer.findings] == ["copper finding [1]", "silver finding [1]"]
+    assert [finding.text for finding in answer.lists["Key findings"]] == ["copper finding [1]", "silver finding [1]"]
     assert answer.open_questions == ("how much?",)
     assert [len(prompt.caveats) for prompt in model.prompts] == [1, 0], "only the first section states it"
 

@@ -296,6 +296,7 @@ def test_nothing_is_written_without_findings() -> None:
         ("Give an overview of water rights", ["water rights"]),
         ("What do our contracts say about notice periods?", ["notice periods"]),
         ("What is moss?", []),
+        ("What must every household know about waste collection?", ["waste collection"]),
         ("What do the plans of Corvid Mail offer and how do they differ?", []),
     ],
 )

@@ -15,7 +15,10 @@ from suffice.text.parts import build_statement, parse_parts, render_parts
 from suffice.types import Bounds
 
 FIRST = Checked(
-    Draft(parse_parts("## Builders\n\nHalloran Works built it [1]."), findings=(build_statement("Halloran [1]."),))
+    Draft(
+        parse_parts("## Builders\n\nHalloran Works built it [1]."),
+        lists={"Key findings": (build_statement("Halloran [1]."),)},
+    )
 )
 
 

@@ -49,7 +49,7 @@ def test_a_weak_answer_is_revised_until_it_passes():
     case.play()
     assert case.roles == ["evaluate", "revise", "evaluate"]
     assert show(case.review.best) == version(2).answer
-    assert case.review.best.draft.findings == FIRST.draft.findings, "a revision without findings keeps the earlier ones"
+    assert case.review.best.draft.lists == FIRST.draft.lists, "a revision without findings keeps the earlier ones"
     assert (case.result.ending, case.result.kept, case.result.composite) == ("passed", 2, 8.5)
     assert case.model.prompts[1].issues[0] == "depth, “Builders”: say when"
 

@@ -64,14 +64,16 @@ def test_without_a_revision_the_result_is_none():
 
 def test_the_sections_that_an_issue_may_name():
     assert list_sections(Draft(parse_parts(TEXT))) == ("One", "Detail", "Two")
-    assert list_sections(Draft(parse_parts("No heading."), risks=(Statement("Rust."),))) == ("Risks",)
+    assert list_sections(Draft(parse_parts("No heading."), lists={"Risks": (Statement("Rust."),)})) == ("Risks",)
 
 
 def test_a_list_that_the_revision_writes_as_a_section_does_not_come_back():
     model = ScriptedModel({"revise": [SynthesisResponse("## Recommendations\n\nOne comes first.\n\n- Oil it [1].")]})
     run = RunState("Explain all of it", model, TrajectoryMemory, run_id="r")
     run.evidence.add(make_passage("p1", "Oil it."))
-    draft = Draft(parse_parts("Text [1]."), recommendations=(Statement("Paint it."),), risks=(Statement("Rust."),))
+    draft = Draft(
+        parse_parts("Text [1]."), lists={"Recommendations": (Statement("Paint it."),), "Risks": (Statement("Rust."),)}
+    )
     revised = asyncio.run(revise_draft(run, draft, ("depth: shallow",)))
     assert revised is not None
     assert list_sections(revised) == ("Recommendations", "Risks")

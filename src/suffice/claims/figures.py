@@ -139,7 +139,6 @@ def _is_computed(figure: Figure, terms: Sequence[Figure]) -> bool:
 
 
 def has_figure(text: str) -> bool:
-    """Whether a text states a figure."""
     return bool(find_figures(_LIST_NUMBER.sub("", text)))
 
 

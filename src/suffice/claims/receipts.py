@@ -75,12 +75,10 @@ class Receipt:
         return Receipt(RECEIPT_VERSION, tuple(files[name] for name in sorted(files)))
 
     def dumps(self) -> str:
-        """Return the receipt as JSON."""
         return json.dumps(to_json_safe(msgspec.to_builtins(self)), ensure_ascii=False, indent=1) + "\n"
 
 
 def build_receipt_file(file: str, checked: Iterable[tuple[Claim, ClaimVerdict]], checker: Checker) -> ReceiptFile:
-    """Return what a receipt keeps of a checked text."""
     claims = []
     for claim, verdict in checked:
         quotes = ((quote, quote.passage.place.path, stance) for quote, stance in verdict.quotes)

@@ -89,7 +89,6 @@ class ClaimVerifier:
 
     @property
     def checker_name(self) -> str:
-        """The name of the checker that judges the claims."""
         return self.checker.name if self._is_offline or self.judge_draft is None else f"{self.checker.name}+model"
 
     async def check_statements(self, statements: Sequence[Statement]) -> list[ClaimVerdict]:

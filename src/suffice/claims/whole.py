@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from suffice.answers import Role
 from suffice.claims.checker import rank_sentences
@@ -51,47 +51,28 @@ async def check_draft(
     """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
 
     Of ``passages``, by handle, those are shown that the statements cite, and the nearest to others, because a comparison or an
-    absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is split. ``text`` is the draft, if
-    the statements are only a few of it; ``beside`` is what the paragraph of each cites.
+    absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is halved, unless it is for a single
+    statement. ``text`` is the draft, if the statements are only a few of it; ``beside`` is what the paragraph of each cites.
     """
-    groups = [
-        group._replace(passages=add_nearest(statements[group.first : group.end], group.passages, passages, max_tokens))
-        for group in _split_by_size(0, statements, passages, max_tokens, beside)
-    ]
-    answers = await asyncio.gather(*(ask(_build_prompt(statements, group, text, today)) for group in groups))
-    verdicts: list[ClaimVerdict | None] = [None] * len(statements)
-    for group, answer in zip(groups, answers, strict=True):
-        for checked in answer.statements if answer is not None else ():
-            number = group.first + checked.number - 1
-            if group.first <= number < group.end:
-                verdicts[number] = _judge(statements[number], checked, group.passages)
-    return verdicts
-
-
-class _Group(NamedTuple):
-    """Statements in a row, ``statements[first:end]``, and the passages for them."""
-
-    first: int
-    end: int
-    passages: dict[str, Passage]
-
-
-def _split_by_size(
-    first: int,
-    statements: Sequence[Checkable],
-    passages: Mapping[str, Passage],
-    max_tokens: int,
-    beside: Mapping[object, Sequence[str]],
-) -> list[_Group]:
-    """Return groups whose prompts are short enough, by halving. A single statement with its passages may be longer."""
     handles = dict.fromkeys(handle for one in statements for handle in one.handles or beside.get(one, ()))
     cited = {handle: passages[handle] for handle in handles if handle in passages}
     fits = _count_tokens(statements, cited) <= max_tokens and len(statements) <= MAX_STATEMENTS
-    if fits or len(statements) == 1:
-        return [_Group(first, first + len(statements), cited)] if statements else []
-    half = len(statements) // 2
-    parts = (first, statements[:half]), (first + half, statements[half:])
-    return [group for start, own in parts for group in _split_by_size(start, own, passages, max_tokens, beside)]
+    if len(statements) > 1 and not fits:
+        half = len(statements) // 2
+        parts = (statements[:half], statements[half:])
+        found = await asyncio.gather(
+            *(check_draft(own, passages, ask, max_tokens, text, beside, today) for own in parts)
+        )
+        return [*found[0], *found[1]]
+    verdicts: list[ClaimVerdict | None] = [None] * len(statements)
+    if not statements:
+        return verdicts
+    shown = add_nearest(statements, cited, passages, max_tokens)
+    answer = await ask(_build_prompt(statements, shown, text, today))
+    for checked in answer.statements if answer is not None else ():
+        if 1 <= checked.number <= len(statements):
+            verdicts[checked.number - 1] = _judge(statements[checked.number - 1], checked, shown)
+    return verdicts
 
 
 def add_nearest(
@@ -133,14 +114,16 @@ def _count_passages(passages: Mapping[str, P]) -> int:
     return sum(estimate_tokens(f"{handle} {one.title} {one.text}") + 1 for handle, one in passages.items())
 
 
-def _build_prompt(statements: Sequence[Checkable], group: _Group, text: str, today: str) -> CheckDraft:
+def _build_prompt(
+    statements: Sequence[Checkable], passages: Mapping[str, Passage], text: str, today: str
+) -> CheckDraft:
     numbered = tuple(
         " ".join(
             [f"{number}.", *statement.text.split(), *(one for one in statement.handles if one not in statement.text)]
         )
-        for number, statement in enumerate(statements[group.first : group.end], 1)
+        for number, statement in enumerate(statements, 1)
     )
-    notes = [Note(one.text, (handle,), one.title, one.kind, place=one.place) for handle, one in group.passages.items()]
+    notes = [Note(one.text, (handle,), one.title, one.kind, place=one.place) for handle, one in passages.items()]
     draft = (Note(text, ()),) if text else ()
     return CheckDraft(numbered, drop_repeated_titles(notes), draft, 200 + _TOKENS_OF_ANSWER * len(numbered), today)
 

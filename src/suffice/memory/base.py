@@ -84,7 +84,6 @@ MemoryFactory = Callable[[str, Evidence, MemoryContext], Memory]
 
 
 def count_note_tokens(note: Note) -> int:
-    """Estimate the tokens that a note takes in a prompt."""
     return estimate_tokens(note.text) + estimate_tokens(note.title) + _NOTE_OVERHEAD_TOKENS
 
 

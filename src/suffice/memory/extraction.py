@@ -185,7 +185,6 @@ def is_on_topic(
 
 
 def says_not_found(text: str) -> bool:
-    """Return whether a text says that something was not found, which is no fact."""
     return bool(_NO_EVIDENCE_PHRASE.search(text))
 
 

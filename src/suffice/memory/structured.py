@@ -116,8 +116,8 @@ def select_facts(facts: Sequence[str], question: str, open_questions: Sequence[s
     chosen: list[list[int]] = []
     while groups and len(chosen) < limit:
         leaders = [facts[group[0]] for group in chosen]
-        scores = [_score_importance(facts[group[0]], leaders, question, aim) for group in groups]
-        chosen.append(groups.pop(max(range(len(groups)), key=lambda i: (scores[i], -i))))
+        chosen.append(max(groups, key=lambda group: _score_importance(facts[group[0]], leaders, question, aim)))
+        groups.remove(chosen[-1])
     return chosen
 
 

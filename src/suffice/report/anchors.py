@@ -7,7 +7,6 @@ repaired is reported: a price that no data source states, and a position of a me
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from suffice.memory.evidence import Evidence
 from suffice.text.citations import list_handles
@@ -29,18 +28,10 @@ _COMMON_HEADINGS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AnchoredText:
-    """The text with the anchors that could be added, and a sentence for each that is missing."""
-
-    text: str
-    missing: tuple[str, ...] = ()
-
-
-def add_anchors(text: str, variant: str, evidence: Evidence) -> AnchoredText:
-    """Return the text with the citations of data sources that its figures come from."""
+def add_anchors(text: str, variant: str, evidence: Evidence) -> tuple[str, list[str]]:
+    """Return the text with the citations of data sources that its figures come from, and a sentence for each missing one."""
     if variant not in ANCHORED_VARIANTS:
-        return AnchoredText(text)
+        return text, []
     sources = [passage for passage in evidence if passage.kind == DATA_KIND]
     missing: list[str] = []
     for start, end in reversed(split_sentences(text)):
@@ -61,7 +52,7 @@ def add_anchors(text: str, variant: str, evidence: Evidence) -> AnchoredText:
             for section in find_sections(text, 2) or find_sections(text, 3)
             if not _COMMON_HEADINGS.search(section.title) and not _THESIS_MARK.search(text[section.start : section.end])
         ]
-    return AnchoredText(text, tuple(missing))
+    return text, missing
 
 
 def _cites_data(sentence: str, evidence: Evidence) -> bool:

@@ -1,29 +1,31 @@
-"""Render Markdown that a model wrote as safe HTML, link its citations to the sources, and highlight its claims.
+"""Render Markdown that a model wrote, and excerpts of sources, as safe HTML, with citations as links and with marks.
 
 Three protections, each sufficient against a script: the parser has HTML turned off, links remain only if they lead to a
 cited source, and the result is sanitised. This module does not know about pages or styles.
 """
 
 import re
-import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from html import escape, unescape
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from html import escape
+from itertools import repeat
 from typing import TypeGuard
 
 import nh3
 from markdown_it.token import Token
 
+from suffice.answers import DraftTable, Paragraph, Part, Statement, list_statements
+from suffice.claims.split import strip_claim_markup
+from suffice.claims.verbatim import find_words
 from suffice.text.citations import find_citation_groups, parse_handle
 from suffice.text.markdown import get_parser
+from suffice.text.parts import parse_parts, render_parts
 from suffice.text.plain import replace_spans, strip_control_chars
-from suffice.types import Source, SupportLabel
+from suffice.types import Claim, ClosestPassage, Excerpt, Source, SupportLabel
 
 SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
 
-TAG = re.compile(r"(<[^<>]*>)")
+_TAG = re.compile(r"(<[^<>]*>)")
 # Marks a bracket that the Markdown escaped: it belongs to quoted text (``argv\\[1\\]``) and is not a citation. The code point
 # is a Unicode noncharacter, so no text contains it.
 _ESCAPED_BRACKET = "\ufdd0"
@@ -31,12 +33,18 @@ _ALLOWED_TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "ul", "ol", "li", "blockquote", "h3", "h4", "h5", "h6"),
     *("table", "thead", "tbody", "tr", "th", "td", "a"),
 }
-_INLINE_TAG = re.compile(r"</?(em|strong|s|code|a|br)\b")
-# A unit belongs to the figure before it, as in ``85 %``.
-_CLOSING_PUNCTUATION = re.compile(r"""(?:\s?[%‰°′″€$£¥]\w?)?[.!?…,;:"'”’»)\]。！？]*""")
-_CLOSING_TAGS = (["</code>"], ["</em>"], ["</strong>"], ["</s>"])
-_BLOCK_BOUNDARY = "\n"
-_MIN_MATCH_CHARS = 6  # Letters and digits of a claim; shorter texts match by chance.
+# More noncharacters: they carry marks through the parser. A space beside them lets emphasis begin and end there.
+_BEGIN, _END = "\ufdd1", "\ufdd2"
+_MARKERS = re.compile(f"({_BEGIN}\u200a?|\u200a?{_END})")
+# The readers make Markdown of the office files and books.
+MARKDOWN_FILE = re.compile(
+    r"\.(?:md|markdown|mdx|mkd|qmd|rmd|docx|docm|dotx|pptx|pptm|ppsx|potx|od[tp]|ot[tp]|rtf|epub)(?:[:#]|$)",
+    re.IGNORECASE,
+)
+_BLANK_LINES = re.compile(r"\n\s*\n")
+# A line of prose that goes on in the next one: PDF pages and text files are wrapped at a fixed width.
+_WRAPPED = re.compile(rf"(?<=[^\s.:;!?])[ \t]*\n(?=[{_BEGIN}{_END}]?[^\W\dA-Z_])")
+_MAX_EXCERPT_CHARS = 6000
 
 
 class MarkdownRenderer:
@@ -51,7 +59,6 @@ class MarkdownRenderer:
         return self._render_tokens(get_parser().parse(strip_control_chars(markdown)), has_citations=has_citations)
 
     def render_inline(self, markdown: str) -> str:
-        """Render one line of text."""
         return self._render_tokens(get_parser().parseInline(" ".join(strip_control_chars(markdown).split())))
 
     def render_citation(self, handle: str) -> str:
@@ -103,7 +110,7 @@ class MarkdownRenderer:
         """Turn the citations of the text into links, except inside links and code."""
         depth = 0
         parts = []
-        for part in TAG.split(html):
+        for part in _TAG.split(html):
             if part.startswith("<"):
                 depth += bool(re.match(r"<(a|code|pre)\b", part)) - bool(re.match(r"</(a|code|pre)\b", part))
             elif depth == 0:
@@ -137,126 +144,139 @@ def _shift_headings(tokens: Sequence[Token]) -> None:
             token.tag = f"h{min(6, len(open_levels) + 2)}"
 
 
-# -- Highlighting claims -----------------------------------------------------------------------------------------------
+# -- Excerpts ----------------------------------------------------------------------------------------------------------
 
 
-def highlight_claims(html: str, claims: Sequence[tuple[Sequence[str], SupportLabel]]) -> tuple[str, frozenset[int]]:
-    """Return the HTML with each claim marked, and the numbers (from 1) of the claims that were found.
+def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRenderer) -> str:
+    """Return the text of an excerpt laid out as in its source."""
+    text = _insert_markers(excerpt.text, excerpt.highlight)
+    if excerpt.format == "code":
+        return f'<pre tabindex="0"><code>{_mark_hits(escape(text.strip(chr(10)), quote=False))}</code></pre>'
+    is_markdown = bool(MARKDOWN_FILE.search(excerpt.location))
+    if excerpt.format == "table" and (is_markdown or text.lstrip(f"{_BEGIN} ").startswith("|")):
+        # An excerpt may leave rows out, and a blank line would end the table.
+        table = _mark_hits(renderer.render_block(_BLANK_LINES.sub("\n", text), has_citations=False))
+        return f'<div class="scroll" role="group" tabindex="0" aria-label="Table">{table}</div>'
+    if is_markdown:
+        shown = _mark_hits(renderer.render_block(text, has_citations=False))
+        return f'<div class="quoted" dir="auto">{shown}</div>'
+    lines = _WRAPPED.sub(" ", text.strip()) if excerpt.format in ("prose", "list") else text.strip()
+    return f'<div class="quoted plain" dir="auto">{_mark_hits(escape(lines, quote=False))}</div>'
 
-    Each claim is given as the HTML forms that its text may have, the most likely first, and its support label.
+
+def _insert_markers(text: str, highlight: Iterable[tuple[int, int]]) -> str:
+    """Return the cleaned text with a marker at each end of a highlight; overlapping highlights are joined."""
+    text = _MARKERS.sub(" ", text)
+    marked = merge_spans(highlight, min(len(text), _MAX_EXCERPT_CHARS))
+    spans = ((start, end, f"{_BEGIN}{text[start:end]}{_END}") for start, end in marked)
+    return strip_control_chars(
+        replace_spans(text[:_MAX_EXCERPT_CHARS], spans) + (" …" if len(text) > _MAX_EXCERPT_CHARS else "")
+    )
+
+
+def merge_spans(spans: Iterable[tuple[int, int]], length: int) -> Sequence[tuple[int, int]]:
+    """Return the spans inside ``0..length`` in order, joined where they overlap or touch."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, start), min(end, length)) for start, end in spans):
+        if start >= end:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _mark_hits(html: str) -> str:
+    return _place_marks(html, repeat(('<mark class="hit">', "")))
+
+
+# -- Marks -------------------------------------------------------------------------------------------------------------
+
+
+def mark_claims(answer: str, claims: Sequence[Claim], renderer: MarkdownRenderer) -> tuple[str, frozenset[int]]:
+    """Return the answer as HTML with its claims marked, and the numbers (from 1) of those that it has.
+
+    The answer is read into the parts that it was rendered from. A claim is a statement of them, or what a paragraph or a cell
+    quotes.
     """
-    index = _HtmlTextIndex(html)
-    found = set()
-    cursor = 0
-    for number, (forms, support) in enumerate(claims, start=1):
-        needles = [_HtmlTextIndex(form).folded_text for form in forms]
-        # A claim from a numbered list may start with its number, which HTML shows as a marker and not as text.
-        needles += [needle.lstrip("0123456789") for needle in needles]
-        span = next(filter(None, (index.find(needle, cursor) for needle in needles)), None)
-        if span:
-            index.highlight(span, number, support)
-            cursor = span[1]
-            found.add(number)
-    return index.to_html(), frozenset(found)
+    if not claims:
+        return renderer.render_block(answer), frozenset()
+    parts = parse_parts(_MARKERS.sub("", answer))
+    stated = {_read_words(one.text) for part in parts for one in list_statements(part)}
+    waiting = {number: strip_claim_markup(claim.text) for number, claim in enumerate(claims, start=1)}
+    marked: list[list[int]] = []
+
+    def is_claim(text: str) -> bool:
+        return _read_words(text) in waiting.values()
+
+    def mark(text: str) -> str:
+        said = _read_words(text)
+        own = [number for number, words in waiting.items() if words == said][:1]
+        own = own or [number for number, words in waiting.items() if words not in stated and find_words(words, said)]
+        if not own:
+            return text
+        marked.append(own)
+        for number in own:
+            del waiting[number]
+        return f"{_BEGIN}\u200a{text}\u200a{_END}"
+
+    def mark_part(part: Part) -> Part:
+        texts = [one.text for one in list_statements(part)]
+        if isinstance(part, Paragraph):
+            texts = texts if any(map(is_claim, texts)) else [" ".join(texts)]
+            return replace(part, statements=tuple(Statement(mark(text)) for text in texts))
+        if isinstance(part, DraftTable):
+            rows = ([text] if is_claim(text) else text.split(" | ") for text in texts)
+            return replace(part, rows=tuple(Statement(" | ".join(map(mark, cells))) for cells in rows))
+        return part
+
+    html = renderer.render_block(render_parts([*map(mark_part, parts)], lambda quotation: ""))
+    marks = ((_open_mark(own[0], claims), "".join(_render_verdict(one, claims) for one in own)) for own in marked)
+    return _place_marks(html, marks), frozenset(number for own in marked for number in own)
 
 
-@dataclass(frozen=True, slots=True)
-class _CharPosition:
-    part: int
-    offset: int
-    begins_word: bool
+def _read_words(text: str) -> str:
+    """Return the words of a statement as those of a claim are read, which a report holds without markup already."""
+    return strip_claim_markup(strip_claim_markup(text))
 
 
-class _HtmlTextIndex:
-    """HTML split into texts (even positions) and tags (odd positions), with a searchable string of its letters and digits.
+def _open_mark(number: int, claims: Sequence[Claim]) -> str:
+    return f'<mark class="claim {claims[number - 1].support}" data-claim="{number}">'
 
-    ``positions`` maps each character of ``folded_text`` to its place in ``parts``. Citations are not part of the text.
+
+def _render_verdict(number: int, claims: Sequence[Claim]) -> str:
+    support = claims[number - 1].support
+    return (
+        f'<a class="verdict {support}" href="#claim-{number}" data-claim="{number}" '
+        f'aria-describedby="evidence-{number}" aria-label="Claim {number}: {support}">{SUPPORT_SYMBOLS[support]}</a>'
+    )
+
+
+def _place_marks(html: str, marks: Iterator[tuple[str, str]]) -> str:
+    """Turn the markers into ``<mark>`` elements, one for each text between tags, so that elements stay nested.
+
+    ``marks`` are the start tag of each mark and what stands behind it, outside of links.
     """
-
-    def __init__(self, html: str) -> None:
-        self.parts = [part if i % 2 else unescape(part) for i, part in enumerate(TAG.split(html))]
-        self.positions: list[_CharPosition] = []
-        self._taken: set[int] = set()
-        # Insertions by part: offset, order among insertions at the same offset (0 close, 1 verdict, 2 open), HTML.
-        self._edits: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
-        chars: list[str] = []
-        begins_word = True
-        for i, part in enumerate(self.parts):
-            if i % 2:
-                if part and not _INLINE_TAG.match(part):
-                    chars.append(_BLOCK_BOUNDARY)
-                    self.positions.append(_CharPosition(i, 0, True))
-                    begins_word = True
-                continue
-            if self._is_citation(i):
-                continue
-            for offset, char in enumerate(part):
-                folded = [c for c in unicodedata.normalize("NFKD", char).casefold() if c.isalnum()]
-                for c in folded:
-                    chars.append(c)
-                    self.positions.append(_CharPosition(i, offset, begins_word))
-                    begins_word = False
-                begins_word = begins_word or not folded
-        self.folded_text = "".join(chars)
-
-    def find(self, needle: str, cursor: int) -> tuple[int, int] | None:
-        """Return the span of the first unmarked occurrence as whole words, searching from the cursor, then from the start."""
-        if len(needle) < _MIN_MATCH_CHARS:
-            return None
-        for begin in (cursor, 0):
-            start = self.folded_text.find(needle, begin)
-            while start >= 0:
-                end = start + len(needle)
-                is_whole = self.positions[start].begins_word and (
-                    end == len(self.folded_text) or self.positions[end].begins_word
-                )
-                if is_whole and self._taken.isdisjoint(range(start, end)):
-                    return start, end
-                start = self.folded_text.find(needle, start + 1)
-        return None
-
-    def highlight(self, span: tuple[int, int], claim: int, support: SupportLabel) -> None:
-        """Mark a span of the text and put the claim's verdict after it."""
-        self._taken.update(range(*span))
-        first, last = self.positions[span[0]], self.positions[span[1] - 1]
-        for i in range(first.part, last.part + 1, 2):
-            begin = first.offset if i == first.part else 0
-            end = last.offset + 1 if i == last.part else len(self.parts[i])
-            if self.parts[i][begin:end].strip() and not self._is_citation(i):
-                self._edits[i].append((begin, 2, f'<mark class="claim {support}" data-claim="{claim}">'))
-                self._edits[i].append((end, 0, "</mark>"))
-        part, offset = self._find_verdict_position(last)
-        verdict = (
-            f'<a class="verdict {support}" href="#claim-{claim}" data-claim="{claim}" '
-            f'aria-describedby="evidence-{claim}" aria-label="Claim {claim}: {support}">{SUPPORT_SYMBOLS[support]}</a>'
-        )
-        self._edits[part].append((offset, 1, verdict))
-
-    def to_html(self) -> str:
-        pieces = []
-        for i, part in enumerate(self.parts):
-            edits = sorted(self._edits.get(i, []), key=lambda edit: edit[:2])
-            marks = ((offset, offset, mark) for offset, _, mark in edits)
-            pieces.append(part if i % 2 else replace_spans(part, marks, partial(escape, quote=False)))
-        return "".join(pieces)
-
-    def _is_citation(self, part: int) -> bool:
-        return part > 0 and self.parts[part - 1].startswith('<a class="cite"')
-
-    def _find_verdict_position(self, last: _CharPosition) -> tuple[int, int]:
-        """Return where to insert the verdict: after the sentence's punctuation and citations, and outside of links."""
-        part, offset = last.part, last.offset + 1
-        depth = sum(tag.startswith("<a ") - tag.startswith("</a") for tag in self.parts[1:part:2])
-        while depth > 0:
-            depth -= self.parts[part + 1].startswith("</a")
-            part, offset = part + 2, 0
-        while True:
-            text = self.parts[part]
-            closing = _CLOSING_PUNCTUATION.match(text, offset)
-            offset = closing.end() if closing else offset
-            if not text[offset:] and self.parts[part + 1 : part + 2] in _CLOSING_TAGS:
-                part, offset = part + 2, 0
-                continue
-            if text[offset:].strip() or part + 4 >= len(self.parts) or not self._is_citation(part + 2):
-                return part, offset
-            part, offset = part + 4, 0
+    start_tag = behind = link = held = ""
+    parts = []
+    for part in _TAG.split(html):
+        if part.startswith("<"):
+            parts.append(_MARKERS.sub("", part))
+            if part.startswith("<a "):
+                link = part
+            elif part.startswith("</a"):
+                parts.append(held)
+                link = held = ""
+            continue
+        for piece in _MARKERS.split(part):
+            if _BEGIN in piece:
+                start_tag, behind = next(marks)
+            elif _END in piece:
+                parts.append("" if link else behind)
+                held += behind if link else ""
+                start_tag = ""
+            else:
+                is_marked = start_tag and piece.strip() and not link.startswith('<a class="cite"')
+                parts.append(f"{start_tag}{piece}</mark>" if is_marked else piece)
+    return "".join(parts)

@@ -22,6 +22,7 @@ from suffice.text.citations import drop_repeated_citations, list_handles, replac
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import to_one_line
 from suffice.text.quotations import build_excerpt
+from suffice.text.sections import ReportSection
 from suffice.types import (
     COMPUTED_KIND,
     Aspect,
@@ -58,7 +59,7 @@ def build_report(
     citation is not an answer, unless it is a skill's verdicts on claims that no source is near to.
     """
     draft = Draft() if checked is None else checked.draft
-    numbers = _number_citations(run, draft)
+    numbers, cited = _number_citations(run, draft)
     cite = _Numbering(run, numbers)
     is_answer = bool(numbers) or (draft.origin == "skill" and bool(checked and checked.verdicts))
     notices = _list_notices(run, stop, draft, fault) if is_answer else _list_language_notices(run)
@@ -75,12 +76,8 @@ def build_report(
     sufficiency = _judge_sufficiency(run, stop, draft, has_answer=bool(answer))
     stop = replace(stop, sufficiency=sufficiency)
     instruction = choose_instruction(run)
-    cited = {number: _get_passage(run, handle) for handle, number in numbers.items()}
     programs = {number: passage.text for number, passage in cited.items() if passage.kind == COMPUTED_KIND}
-    findings, recommendations, risks = (
-        tuple(map(cite.render, statements)) if answer else ()
-        for statements in (draft.findings, draft.recommendations, draft.risks)
-    )
+    lists = {name: tuple(map(cite.render, lines)) for name, lines in draft.lists.items()} if answer else {}
     for evaluated in metadata.get("review", {}).get("rounds", ()):  # The reviewer read handles of the run.
         evaluated["issues"] = tuple(map(cite.renumber, evaluated["issues"]))
     excerpts = [build_excerpt(one, run.evidence.get_handle(one.passage)) for one in draft.quotations]
@@ -91,12 +88,12 @@ def build_report(
         status=_determine_status(run, stop, draft, fault, has_answer=bool(answer), has_failed=checked is None),
         summary=_summarize(checked, cite) if checked and answer else "",
         final_answer=answer,
-        key_findings=findings,
-        recommendations=recommendations,
-        risks=risks,
+        key_findings=lists.get(ReportSection.FINDINGS, ()),
+        recommendations=lists.get(ReportSection.RECOMMENDATIONS, ()),
+        risks=lists.get(ReportSection.RISKS, ()),
         open_questions=(tuple(map(cite.renumber, draft.open_questions)) if answer else ())
         or (() if draft.origin == "skill" else run.gaps),
-        sources=_build_sources(run, numbers),
+        sources=tuple(Source(number, one.title, one.kind, one.location, one.url) for number, one in cited.items()),
         claims=tuple(_build_claim(verdict, cite) for verdict in judged if verdict.role != "label"),
         stop=stop,
         usage=_summarize_usage(run),
@@ -216,17 +213,17 @@ class _Numbering:
         return tuple(dict.fromkeys(self._numbers[handle] for handle in handles if handle in self._numbers))
 
     def build_span(self, quote: Quote, stance: Any = "supports") -> Span:
-        """Return a quote as the report shows it."""
         return Span(self(quote.passage), quote.text, quote.location, stance)
 
 
-def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
-    """Map each cited handle to its number in the report, in the order of first citation and without gaps.
+def _number_citations(run: RunState, draft: Draft) -> tuple[dict[str, str], dict[str, Passage]]:
+    """Return the number of each cited handle, in the order of first citation and without gaps, and the passage of each number.
 
-    All texts of a web page have one number.
+    All texts of a web page have one number, for the first of them.
     """
-    lists = (statement.text for statement in (*draft.findings, *draft.recommendations, *draft.risks))
+    lists = (statement.text for lines in draft.lists.values() for statement in lines)
     numbers: dict[str, str] = {}
+    cited: dict[str, Passage] = {}
     by_source: dict[str, str] = {}
     for handle in list_handles(render_draft(run, draft), *lists, *draft.open_questions):
         passage = run.evidence.find_passage(handle)
@@ -235,15 +232,8 @@ def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
         # A passage is a snippet or a part of a page; a page of a PDF and a typed value are sources themselves.
         page = canonicalize_url(passage.url) if passage.url is not None and passage.kind == "web" else None
         numbers[handle] = by_source.setdefault(page or handle, f"[{len(by_source) + 1}]")
-    return numbers
-
-
-def _build_sources(run: RunState, numbers: Mapping[str, str]) -> tuple[Source, ...]:
-    sources: dict[str, Source] = {}
-    for handle, number in numbers.items():
-        passage = _get_passage(run, handle)
-        sources.setdefault(number, Source(number, passage.title, passage.kind, passage.location, passage.url))
-    return tuple(sources.values())
+        cited.setdefault(numbers[handle], passage)
+    return numbers, cited
 
 
 def _build_claim(verdict: ClaimVerdict, cite: _Numbering) -> Claim:
@@ -300,17 +290,14 @@ def _list_disagreements(checked: Checked, cite: _Numbering) -> Iterable[Disagree
             sides = frozenset((one.text, other.text))
             if sides not in seen and cite(one.passage):
                 seen.add(sides)
-                spans = cite.build_span(one), _name_place(cite.build_span(other, "contradicts"), other)
-                dated = [(find_passage_date(one.passage), spans[0]), (find_passage_date(other.passage), spans[1])]
+                against = cite.build_span(other, "contradicts")
+                against = replace(against, source=against.source or f"({other.location})")  # It may have no number.
+                dated = [(find_passage_date(one.passage), cite.build_span(one))]
+                dated.append((find_passage_date(other.passage), against))
                 if all(date for date, _ in dated):
                     dated.sort(key=lambda pair: pair[0], reverse=True)
                 (date, first), (earlier, second) = dated
                 yield Disagreement(first, second, (date, earlier))
-
-
-def _name_place(span: Span, quote: Quote) -> Span:
-    """Return a span that names its file where the report has no number for it."""
-    return span if span.source else replace(span, source=f"({quote.location})")
 
 
 def _list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -348,12 +335,6 @@ def _determine_status(
     is_model_dead = fault is not None or (run.model.failed_count and not run.model.answered_count)
     is_search_dead = run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled")
     return "failed" if has_failed or is_model_dead or is_search_dead else "no_evidence"
-
-
-def _get_passage(run: RunState, handle: str) -> Passage:
-    passage = run.evidence.find_passage(handle)
-    assert passage is not None, "citations are checked before they are numbered"
-    return passage
 
 
 def _summarize_usage(run: RunState) -> UsageSummary:

@@ -39,17 +39,14 @@ def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart", limit: 
         return ""
     layout = _ChartLayout(width, len(stop.rounds), len(names))
     stopping = {name for leaf in list_stopping_verdicts(stop) for name in leaf.signals}
-    body = [*_draw_rejected_rounds(stop, layout, prefix), *_draw_axis(stop, layout), *_draw_stop_line(stop, layout)]
+    body = [*_draw_axis(stop, layout), *_draw_stop_line(stop, layout)]
     for row, name in enumerate(names):
         body += _draw_panel(stop, layout, row, name, name in stopping)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {layout.height}" role="img" '
         f'aria-labelledby="{prefix}-title {prefix}-desc" font-family="system-ui, sans-serif" font-size="13">'
         f'<title id="{prefix}-title">What was measured in each round, and where the search stopped</title>'
-        f'<desc id="{prefix}-desc">{escape(_describe_chart(stop, names))}</desc>'
-        f'<defs><pattern id="{prefix}-hatch" width="7" height="7" patternUnits="userSpaceOnUse" '
-        f'patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="7" stroke="{_MUTED_COLOR}" stroke-opacity="0.45" '
-        f'stroke-width="1.5"/></pattern></defs>{"".join(body)}</svg>'
+        f'<desc id="{prefix}-desc">{escape(_describe_chart(stop, names))}</desc>{"".join(body)}</svg>'
     )
 
 
@@ -105,16 +102,6 @@ def _draw_panel(stop: Stop, layout: _ChartLayout, row: int, name: str, is_stoppi
         if not is_crowded or i in (min(labels), max(labels)):
             yield _draw_text(
                 layout.column_x(i), y(value) - 9, labels[i], fill=color, extra=_LABEL_STYLE + weight * is_final
-            )
-
-
-def _draw_rejected_rounds(stop: Stop, layout: _ChartLayout, prefix: str) -> Iterable[str]:
-    height = layout.height - _TOP_MARGIN - _BOTTOM_MARGIN + 4
-    for i, record in enumerate(stop.rounds):
-        if not record.accepted:
-            left, width = layout.column_x(i) - layout.column_width / 2, layout.column_width
-            yield (
-                f'<rect x="{left:.1f}" y="{_TOP_MARGIN}" width="{width:.1f}" height="{height}" fill="url(#{prefix}-hatch)"/>'
             )
 
 

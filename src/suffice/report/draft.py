@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from suffice.answers import Draft, Part, Quotation, SectionHeading, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
@@ -34,7 +34,7 @@ from suffice.text.languages import ENGLISH
 from suffice.text.markdown import escape_markdown, find_headings, find_open_fence, neutralize_links, unwrap_fence
 from suffice.text.parts import build_statement, parse_parts, render_parts
 from suffice.text.question import read_question
-from suffice.text.sections import WRITTEN_SECTIONS
+from suffice.text.sections import WRITTEN_SECTIONS, ReportSection
 from suffice.text.task_type import (
     TaskType,
     classify_task,
@@ -110,15 +110,8 @@ async def quote_evidence(run: RunState) -> Draft:
         near = ([run.evidence.by_handle[note.handles[0]] for note in own] for own in assigned)
         topics = zip(run.outline.topics, near, strict=True)
         sections = [await _quote(run, f"{topic}: {run.question}", passages) for topic, passages in topics]
-        written = [(topic, own) for topic, own in zip(run.outline.topics, sections, strict=True) if own.parts]
-        if written:
-            seen: set[Part] = set()
-            parts: list[Part] = []
-            for topic, own in written:
-                new = [part for part in own.parts if part not in seen]
-                parts += [SectionHeading(escape_markdown(topic)), *new] if new else []
-                seen.update(new)
-            return replace(written[0][1], parts=tuple(parts))
+        if first := next((own for own in sections if own.parts), None):
+            return replace(first, parts=_join_parts(run.outline.topics, sections))
     return await _quote(run, run.question, run.list_by_search())
 
 
@@ -154,15 +147,8 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
         parts = tuple(
             replace(one, title=f"{n}. {one.title or one.passage.title}") for n, one in enumerate(quotations[:count], 1)
         )
-    return Draft(
-        parts,
-        "quoted",
-        open_questions=run.gaps,
-        short_answer=found.short_answer if quotations[:1] == found.quotations[:1] else "",
-        sufficiency=found.sufficiency,
-        closest=found.closest,
-        restated=found.restated,
-    )
+    short = found.short_answer if quotations[:1] == found.quotations[:1] else ""
+    return replace(found, parts=parts, open_questions=run.gaps, short_answer=short)
 
 
 def _put_newest_first(question: str, quotations: tuple[Quotation, ...]) -> tuple[Quotation, ...]:
@@ -407,7 +393,7 @@ async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:
         prompt = replace(prompt, notes=tuple(map(drop_repeated_columns, notes)))
     first = read_response(run, await run.ask(prompt))
     count = count_list_sections(first.parts)
-    if count >= prompt.count or not first.parts or not is_language_model(run.model):
+    if count >= prompt.count or not first.parts:
         return first
     correction = _TOO_FEW_SECTIONS.format(there=count, wanted=prompt.count)
     again = await run.try_ask(replace(prompt, correction=correction))
@@ -416,7 +402,6 @@ async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:
 
 
 def _assign_notes(run: RunState, notes: tuple[Note, ...]) -> list[tuple[Note, ...]]:
-    """Return the notes for each topic of the outline."""
     return [
         tuple(notes[i] for i in run.outline.select_notes(number, notes, NOTES_PER_SECTION))
         for number in range(len(run.outline.topics))
@@ -424,31 +409,33 @@ def _assign_notes(run: RunState, notes: tuple[Note, ...]) -> list[tuple[Note, ..
 
 
 def _join_sections(topics: Sequence[str], drafts: Sequence[Draft]) -> Draft:
-    """Return the sections as one draft, each below its topic; a cited sentence that an earlier one has is left out."""
-    seen: set[str] = set()
-    parts: list[Part] = []
-    for topic, draft in zip(topics, drafts, strict=True):
-
-        def drop_repeated(statement: Statement) -> tuple[Statement, ...]:
-            is_repeated = statement.text in seen and bool(statement.handles)
-            seen.add(statement.text)
-            return () if is_repeated else (statement,)
-
-        if own := replace_statements(draft.parts, drop_repeated):
-            parts += [SectionHeading(escape_markdown(topic)), *own]
-    recommendations, risks = (
-        tuple(dict.fromkeys(line for draft in drafts for line in getattr(draft, name)))
-        for name in ("recommendations", "risks")
-    )
+    """Return the sections as one draft."""
+    lists = {section: [draft.lists.get(section, ()) for draft in drafts] for section in WRITTEN_SECTIONS}
+    lists[ReportSection.FINDINGS] = [own[:1] for own in lists[ReportSection.FINDINGS] if own][:_MAX_FINDINGS]
     return Draft(
-        tuple(parts),
-        findings=tuple(dict.fromkeys(draft.findings[0] for draft in drafts if draft.findings))[:_MAX_FINDINGS],
-        recommendations=recommendations,
-        risks=risks,
+        _join_parts(topics, drafts),
+        lists={section: tuple(dict.fromkeys(chain(*own))) for section, own in lists.items() if any(own)},
         open_questions=tuple(dict.fromkeys(line for draft in drafts for line in draft.open_questions)),
         short_answer=next((draft.short_answer for draft in drafts if draft.short_answer), ""),
         raw="\n\n".join(draft.raw or "" for draft in drafts).strip(),
     )
+
+
+def _join_parts(topics: Sequence[str], drafts: Sequence[Draft]) -> tuple[Part, ...]:
+    """Return the parts of the sections, each below its topic; what an earlier one quotes or cites is left out."""
+    seen: set[Statement | Quotation] = set()
+    parts: list[Part] = []
+
+    def drop_repeated(statement: Statement) -> tuple[Statement, ...]:
+        is_repeated = statement in seen and bool(statement.handles)
+        seen.add(statement)
+        return () if is_repeated else (statement,)
+
+    for topic, draft in zip(topics, drafts, strict=True):
+        own = replace_statements(tuple(part for part in draft.parts if part not in seen), drop_repeated)
+        parts += [SectionHeading(escape_markdown(topic)), *own] if own else []
+        seen.update(draft.quotations)
+    return tuple(parts)
 
 
 # -- Reading what the model wrote --------------------------------------------------------------------------------------
@@ -461,18 +448,12 @@ def read_response(run: RunState, response: SynthesisResponse) -> Draft:
     instruction = choose_instruction(run)
     # An invented citation stays until the check: without it the sentence would pass for one that claims no source.
     answer = check_citations(run, unwrap_markdown(response.answer), drop=False)
-    if is_language_model(run.model):
-        answer = _require_anchors(run, instruction.variant, answer)
-    parts = parse_parts(answer)
-    findings, recommendations, risks = (
-        tuple(build_statement(check_citations(run, line)) for line in lines)
-        for lines in (response.key_findings, response.recommendations, response.risks)
-    )
+    parts = parse_parts(_require_anchors(run, instruction.variant, answer))
+    lists = zip(WRITTEN_SECTIONS, (response.key_findings, response.recommendations, response.risks), strict=True)
+    statements = {name: [build_statement(check_citations(run, line)) for line in lines] for name, lines in lists}
     return Draft(
         trim_list_sections(parts, instruction.count) if instruction.count else parts,
-        findings=findings,
-        recommendations=recommendations,
-        risks=risks,
+        lists={name: tuple(lines) for name, lines in statements.items() if lines},
         open_questions=tuple(check_citations(run, line) for line in response.open_questions),
         short_answer=response.short_answer,
         sufficiency=response.sufficiency,
@@ -482,12 +463,12 @@ def read_response(run: RunState, response: SynthesisResponse) -> Draft:
 
 def _require_anchors(run: RunState, variant: str, answer: str) -> str:
     """Add the citations of data sources that figures come from; record once what is missing and cannot be added."""
-    anchored = add_anchors(answer, variant, run.evidence)
+    text, missing = add_anchors(answer, variant, run.evidence)
     recorded = {failure.message for failure in run.error_log if failure.kind == "MissingAnchor"}
-    for message in anchored.missing:
+    for message in missing:
         if message not in recorded:
             run.record_failure(Failure("anchors", "MissingAnchor", message))
-    return anchored.text
+    return text
 
 
 def check_citations(run: RunState, text: str, *, drop: bool = True) -> str:
@@ -549,16 +530,8 @@ def _is_list_heading(part: Part) -> bool:
 
 def render_with_lists(run: RunState, draft: Draft) -> str:
     """Return the draft as Markdown with its lists of findings, recommendations and risks, as a reviewer reads it."""
-    sections = (
-        f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in get_lists(draft).items()
-    )
+    sections = (f"## {name}\n\n" + "\n".join(f"- {one.text}" for one in lines) for name, lines in draft.lists.items())
     return "\n\n".join((render_draft(run, draft), *sections))
-
-
-def get_lists(draft: Draft) -> dict[str, tuple[Statement, ...]]:
-    """Return the lists below the text of a draft that are not empty, by their headings."""
-    lists = zip(WRITTEN_SECTIONS, (draft.findings, draft.recommendations, draft.risks), strict=True)
-    return {heading: lines for heading, lines in lists if lines}
 
 
 def render_draft(run: RunState, draft: Draft) -> str:

@@ -42,6 +42,7 @@ _MIN_WORDS, _LONG_WORDS = 6, 40
 _MAX_MISSING = 3  # Words of a question for which a finding is looked for in all that was read.
 _REPEATED, _SAME_FACT, _SAME_MATTER = 0.7, 0.5, 0.6  # Shares of words that two sentences have in common.
 _MIN_IN_ASPECT, _MIN_SHARE_IN_ASPECT = 2, 0.08
+_MAX_PARTS = 4  # Of a question.
 
 FILLER_WEIGHTS = Path(__file__).with_name("filler.json")  # Made by ``python -m training.findings.fit``.
 _SENDER = re.compile(r"\[[^\]\n]{4,40}\]\s+[^\s:]+:\s+")  # Before a message, as the reader of chats writes it.
@@ -59,7 +60,8 @@ _TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
 _TASK_WORDS = frozenset(
     """leverage leveraging enhance enhancing improve improving implement implementing adopt adopting use using utilize utilise
     drive driving ensure ensuring minimize maximise maximize reduce increase achieve remain make help key main new current
-    effective influence influencing considering strategies strategy ways way action say says""".split()
+    effective influence influencing considering strategies strategy ways way action say says tell mention know
+    knows known""".split()
 )
 
 
@@ -99,10 +101,10 @@ def find_findings(
     everything = [unit for own in units for unit in own]
     if not everything:
         return []
-    weigh = _Salience(question, everything, nearness, embed)
+    weights = _weigh(question, everything, nearness, embed)
     limits = [max(SENTENCES_PER_FILE, len(own) // _PASSAGES_PER_SENTENCE, _SENTENCES // len(files)) for own in files]
     chosen = [
-        pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weigh, limit, min_salience)
+        pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weights, limit, min_salience)
     ]
     found: list[tuple[_Unit, Finding]] = []
     for unit, salience in sorted(chosen, key=lambda pair: -pair[1]):
@@ -192,45 +194,42 @@ def find_passage_date(passage: Passage) -> str:
     return match[0] if match else ""
 
 
-class _Salience:
-    """How much a sentence tells on the question, given all sentences."""
-
-    def __init__(self, question: str, units: Sequence[_Unit], nearness: "dict[str, float]", embed: Embed) -> None:
-        vectors = embed([question, *(unit.text for unit in units)])
-        self._cosines = {id(unit): float(value) for unit, value in zip(units, vectors[1:] @ vectors[0], strict=True)}
-        self._filler = {id(unit): float(value) for unit, value in zip(units, estimate_filler(vectors[1:]), strict=True)}
-        passages = {unit.passage.id: source_stems(unit.passage) for unit in units}
-        words = QuestionWords(read_question(question), list(passages.values()))
-        self._coverage = {id: words.coverage(stems) for id, stems in passages.items()}
-        self._names = extract_names(question)
-        self._known = find_figures(question)
-        self._nearness = nearness
-
-    def __call__(self, unit: _Unit) -> float:
+def _weigh(question: str, units: Sequence[_Unit], nearness: "dict[str, float]", embed: Embed) -> dict[int, float]:
+    """Return how much each sentence tells on the question, by its id."""
+    vectors = embed([question, *(unit.text for unit in units)])
+    passages = {unit.passage.id: source_stems(unit.passage) for unit in units}
+    question_words = QuestionWords(read_question(question), list(passages.values()))
+    coverage = {id: question_words.coverage(stems) for id, stems in passages.items()}
+    names, known = extract_names(question), find_figures(question)
+    weights: dict[int, float] = {}
+    for unit, cosine, filler in zip(units, vectors[1:] @ vectors[0], estimate_filler(vectors[1:]), strict=True):
         words = len(unit.text.split())
-        is_ours = bool(_OURS.search(unit.text)) or any(name in unit.text for name in self._names)
-        figures = [one for one in unit.quantities if not any(known.matches(one) for known in self._known)]
+        is_ours = bool(_OURS.search(unit.text)) or any(name in unit.text for name in names)
+        figures = [one for one in unit.quantities if not any(other.matches(one) for other in known)]
         count = 0 if unit.is_record else min(3, len(figures))
-        return (
-            0.6 * self._cosines[id(unit)]
+        weights[id(unit)] = (
+            0.6 * float(cosine)
             + 0.3 * bool(figures)
             + 0.2 * count / 3
-            + 0.2 * self._nearness.get(unit.passage.id, 0.0)
-            + 0.4 * self._coverage[unit.passage.id]
+            + 0.2 * nearness.get(unit.passage.id, 0.0)
+            + 0.4 * coverage[unit.passage.id]
             + 0.1 * is_ours
-            - 0.6 * (0.0 if unit.is_record else self._filler[id(unit)])
+            - 0.6 * (0.0 if unit.is_record else float(filler))
             - 0.01 * max(0, words - _LONG_WORDS)
             - 0.3 * (words < _MIN_WORDS)
             - 0.3 * unit.text.endswith("?")
         )
+    return weights
 
 
-def _choose(units: Sequence[_Unit], weigh: _Salience, limit: int, min_salience: float) -> list[tuple[_Unit, float]]:
+def _choose(
+    units: Sequence[_Unit], weights: dict[int, float], limit: int, min_salience: float
+) -> list[tuple[_Unit, float]]:
     """Return the most salient units of a file that do not repeat each other; of records the latest weigh more."""
     periods = sorted({unit.period for unit in units if unit.period is not None and unit.is_record})
     recency = {period: 0.3 * (rank / max(1, len(periods) - 1) - 0.5) for rank, period in enumerate(periods)}
     weighed = [
-        (unit, weigh(unit) + (recency.get(unit.period or 0.0, 0.0) if unit.is_record else 0.0)) for unit in units
+        (unit, weights[id(unit)] + (recency.get(unit.period or 0.0, 0.0) if unit.is_record else 0.0)) for unit in units
     ]
     chosen: list[tuple[_Unit, float]] = []
     records = 0
@@ -279,7 +278,7 @@ def _add(found: list[tuple[_Unit, Finding]], unit: _Unit, salience: float) -> No
 # -- aspects -----------------------------------------------------------------------------------------------------------
 
 
-def list_parts(question: str, limit: int = 4) -> list[str]:
+def list_parts(question: str) -> list[str]:
     """Return the things that a question is about, as it writes them.
 
     >>> list_parts("How can Kolbe Mills leverage solar power to enhance grain quality and customer trust?")
@@ -296,7 +295,7 @@ def list_parts(question: str, limit: int = 4) -> list[str]:
         if len(run) > 1:
             parts.append(" ".join(run[-4:]))
         run = []
-    return list(dict.fromkeys(parts))[:limit]
+    return list(dict.fromkeys(parts))[:_MAX_PARTS]
 
 
 def sort_by_aspect(question: str, findings: Sequence[Finding]) -> list[Finding]:

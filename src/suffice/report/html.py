@@ -13,9 +13,14 @@ from hashlib import sha256
 from html import escape
 
 from suffice.gates.explanation import JUDGED_REASONS, PROMISE_TEXT, describe_sufficiency
-from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims, is_http_url
+from suffice.report.answer_html import (
+    SUPPORT_SYMBOLS,
+    MarkdownRenderer,
+    is_http_url,
+    mark_claims,
+    render_excerpt_text,
+)
 from suffice.report.chart import render_chart
-from suffice.report.excerpt_html import render_excerpt_text
 from suffice.report.markdown import (
     NO_ANSWER_TEXT,
     build_bill,
@@ -71,7 +76,6 @@ CANCELLED_TEXT = "You stopped this run before it could answer."
 
 
 def render_html(report: Report) -> str:
-    """Return the whole page."""
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
     css, js, inline = _load_asset("report.css"), _load_asset("report.js"), renderer.render_inline
@@ -146,30 +150,29 @@ def _render_header(report: Report) -> str:
 def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, frozenset[int]]:
     """Return the answer and the numbers of the claims that are marked in it.
 
-    Excerpts are shown instead of the text that was made of them. Their verdicts are marked only where a source objects:
-    that a quote supports itself tells nothing.
+    Excerpts are shown instead of the text that was made of them, and below them the findings of a list. Their verdicts are
+    marked only where a source objects: that a quote supports itself tells nothing.
     """
-    # A claim is plain text. In a report that another program wrote it may still be Markdown, so both forms are tried.
-    claims = [
-        ((_escape(claim.text), renderer.render_inline(claim.text)), claim.support) for claim in _list_checked(report)
-    ]
     origin = render_origin(report.notices)
+    text = report.final_answer.removeprefix(render_notices(report.notices)).removesuffix(origin)
     if report.excerpts:
         shown = "".join(
             _render_excerpt(excerpt, renderer, f"{renderer.render_citation(excerpt.source)} ")
             for excerpt in report.excerpts
         )
-        shown += renderer.render_block(render_disagreements(report.disagreements))
-        marked, found = shown, frozenset[int]()
+        below = render_disagreements(report.disagreements)
+        if report.findings:
+            below = "".join(text.partition(f"## {report.findings[0].section}\n")[1:])
+        marked, found = shown + renderer.render_block(below), frozenset[int]()
     else:
-        text = report.final_answer.removeprefix(render_notices(report.notices)).removesuffix(origin)
-        marked, found = highlight_claims(renderer.render_block(text), claims)
+        marked, found = mark_claims(text, _list_checked(report), renderer)
         marked = f'<div class="prose" dir="auto">{marked}</div>' if marked.strip() else ""
     short = ""
     if report.short_answer:
         short = f'<p class="short" dir="auto">{renderer.render_inline(escape_markdown(report.short_answer))}</p>'
-    is_repeated = strip_markdown(report.summary) in strip_markdown(report.final_answer)
-    if report.summary and not report.excerpts and not is_repeated:
+    said = " ".join(excerpt.text for excerpt in report.excerpts) or report.final_answer
+    is_repeated = bool(origin) or strip_markdown(report.summary).rstrip("…") in strip_markdown(said)
+    if report.summary and not is_repeated:
         summary = replace_spans(report.summary, find_citations(report.summary), escape_markdown)
         short += f'<p class="lede" dir="auto">{renderer.render_inline(summary)}</p>'
     verdicts = _count_verdicts(_list_checked(report))
@@ -297,11 +300,9 @@ def _render_stop(report: Report) -> str:
     """Render one sentence that unfolds to the chart and the promise; all else that was measured is behind *details*."""
     stop = report.stop
     charts = [render_chart(stop, width=width, prefix=prefix, limit=1) for width, prefix in _CHARTS]
-    hatched = "" if all(record.accepted for record in stop.rounds) else " Hatched: a round that was rejected."
     figure = (
         f'<figure><div class="wide">{charts[0]}</div><div class="narrow">{charts[1]}</div>'
-        f"<figcaption>What ended the search, after each round. Dashed: where the stop rule ends it.{hatched}</figcaption>"
-        "</figure>"
+        "<figcaption>What ended the search, after each round. Dashed: where the stop rule ends it.</figcaption></figure>"
     )
     rounds = [str(record.index) for record in stop.rounds]
     topics = [
@@ -472,17 +473,14 @@ def _wrap_table(label: str, kind: str, head: str, body: str) -> str:
 
 
 def _render_section(anchor: str, title: str, content: str) -> str:
-    """Return a section; empty without content."""
     return content and f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{title}</h2>{content}</section>'
 
 
 def _render_fold(anchor: str, title: str, content: str) -> str:
-    """Return a section that is folded; empty without content."""
     return content and f'<details id="{anchor}" class="fold"><summary><h2>{title}</h2></summary>{content}</details>'
 
 
 def _render_items(items: Iterable[str]) -> str:
-    """Return a list of HTML items; empty if there are none."""
     listed = "".join(f'<li dir="auto">{item}</li>' for item in items)
     return f"<ul>{listed}</ul>" if listed else ""
 

@@ -29,7 +29,6 @@ def parse_review(report: Report) -> Review | None:
 
 
 def summarize_review(review: Review) -> str:
-    """Summarize the review in one or two sentences."""
     ending = REVIEW_ENDING_TEXT.get(review.ending, "it ended")
     if review.composite is None:
         return f"Not reviewed: {ending}."

@@ -3,6 +3,7 @@
 Without a model every finding is a quotation, so nothing here has to be checked. The length follows the findings.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -63,12 +64,11 @@ def write_survey(
 
 def _fit(findings: Sequence[Finding], words: int) -> list[Finding]:
     """Return the findings that fit, most salient first. The best of every file come before the second best of one."""
-    ranks: dict[str, int] = {}
+    counts = Counter[str]()
     ranked: list[tuple[int, float, Finding]] = []
     for finding in findings:
-        path = _get_path(finding)
-        ranks[path] = ranks.get(path, -1) + 1
-        ranked.append((ranks[path], -finding.salience, finding))
+        counts[_get_path(finding)] += 1
+        ranked.append((counts[_get_path(finding)], -finding.salience, finding))
     kept: list[tuple[float, Finding]] = []
     for _, salience, finding in sorted(ranked, key=lambda row: row[:2]):
         words -= len(_render(finding).split())

@@ -66,7 +66,6 @@ def get_topic_series(stop: Stop) -> dict[str, tuple[float | None, ...]]:
 
 
 def describe_outcome(stop: Stop, record: RoundRecord) -> str:
-    """Describe the round's verdict in a few words."""
     verdicts = list_leaf_verdicts(record)
     stopping = ", ".join(dict.fromkeys(leaf.gate for leaf in verdicts if leaf.stop))
     unknown = ", ".join(dict.fromkeys(leaf.gate for leaf in verdicts if leaf.stop is None))
@@ -83,9 +82,6 @@ def describe_outcome(stop: Stop, record: RoundRecord) -> str:
 
 
 def _get_value(record: RoundRecord, name: str) -> float | None:
-    value = finite_or_none(record.readings.get(name))
-    if value is not None:
-        return value
-    return next(
-        (finite_or_none(leaf.signals[name][0]) for leaf in list_leaf_verdicts(record) if name in leaf.signals), None
-    )
+    own = (leaf.signals[name][0] for leaf in list_leaf_verdicts(record) if name in leaf.signals)
+    values = map(finite_or_none, (record.readings.get(name), *own))
+    return next((value for value in values if value is not None), None)

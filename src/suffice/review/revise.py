@@ -13,9 +13,9 @@ from suffice.claims.whole import add_nearest
 from suffice.memory.evidence import drop_repeated_titles
 from suffice.prompts.judging import EvaluationIssue
 from suffice.prompts.writing import Revise
-from suffice.report.draft import choose_instruction, get_lists, limit_output, read_response, render_with_lists
+from suffice.report.draft import choose_instruction, limit_output, read_response, render_with_lists
 from suffice.state.run import RunState
-from suffice.text.sections import ReportSection
+from suffice.text.sections import WRITTEN_SECTIONS
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note
 
@@ -28,7 +28,7 @@ _OF_THE_TEXT = ("structure", "relevance")  # Issues that no source helps with.
 def list_sections(draft: Draft) -> tuple[str, ...]:
     """Return the titles of the sections below the title, of all levels, and of the lists below the text."""
     headings = (part.text for part in draft.parts if isinstance(part, SectionHeading) and part.level > 1)
-    return (*headings, *get_lists(draft))
+    return (*headings, *draft.lists)
 
 
 async def revise_draft(
@@ -57,12 +57,10 @@ async def revise_draft(
     revised = read_response(run, answer)
     written = {title.lower() for title in list_sections(revised)}
     # Lists that the revision left out stay, unless it wrote them as sections of its text.
-    kept = {title: lines for title, lines in get_lists(draft).items() if title.lower() not in written}
+    kept = {title: lines for title, lines in draft.lists.items() if title.lower() not in written}
     return replace(
         revised,
-        findings=revised.findings or kept.get(ReportSection.FINDINGS, ()),
-        recommendations=revised.recommendations or kept.get(ReportSection.RECOMMENDATIONS, ()),
-        risks=revised.risks or kept.get(ReportSection.RISKS, ()),
+        lists={name: lines for name in WRITTEN_SECTIONS if (lines := revised.lists.get(name) or kept.get(name))},
         open_questions=revised.open_questions or draft.open_questions,
         short_answer=revised.short_answer or draft.short_answer,
     )

@@ -22,8 +22,7 @@ from suffice.claims.verbatim import find_words
 from suffice.errors import SufficeError
 from suffice.jobs.requests import parse_request, resolve_collections
 from suffice.jobs.store import StoredRun
-from suffice.report.answer_html import MarkdownRenderer
-from suffice.report.excerpt_html import MARKDOWN_FILE, merge_spans, render_excerpt_text
+from suffice.report.answer_html import MARKDOWN_FILE, MarkdownRenderer, merge_spans, render_excerpt_text
 from suffice.report.html import list_stretches
 from suffice.report.markdown import render_markdown
 from suffice.search.files.chunk import DocumentChunk

@@ -19,10 +19,10 @@ class CheckSkill(SkillCode):
         verdicts: list[ClaimVerdict] = []
         lines: list[str] = []
         async for _, verdict in audit.check_claims():
-            quotes = (*verdict.supporting, *verdict.contradicting, *filter(None, [verdict.uncited_support]))
             quote = verdict.deciding_quote
-            for used in dict.fromkeys([*quotes, *([quote] if quote is not None else [])]):
-                await context.add_passages([used.passage])
+            quotes = (*verdict.supporting, *verdict.contradicting, verdict.uncited_support, quote)
+            for passage in {one.passage.id: one.passage for one in quotes if one is not None}.values():
+                await context.add_passages([passage])
             verdicts.append(verdict.about(Statement(verdict.claim.text)))
             note = f" ({describe_reason(verdict.reason)})" if verdict.reason else ""
             line = f"- {_SYMBOLS[verdict.support]} **{verdict.support}**{note}: {escape_markdown(verdict.plain_text)}"

@@ -116,7 +116,6 @@ def _describe_table(header: Sequence[str], *rows: Sequence[str]) -> dict[str, An
 def _fill_cells(
     task: ComparisonTask, sentences: Sequence[QuotedSentence], embed: Embed
 ) -> dict[tuple[str, str], QuotedSentence]:
-    """Return the cells for which the sources have a sentence."""
     cells = {}
     for alternative in task.alternatives:
         stems, *others = map(_list_stems, (alternative, *(set(task.alternatives) - {alternative})))

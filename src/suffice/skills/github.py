@@ -71,14 +71,12 @@ class GithubSkill(SkillCode):
 
 
 def _read_readme(root: Path) -> Passage | None:
-    for path in sorted(root.iterdir()):
-        if path.is_file() and path.stem.lower() == "readme":
-            text = path.read_text(encoding="utf-8", errors="replace")[:_README_CHARS]
-            lines = (1, 1 + text.count("\n"))
-            return (
-                Passage(f"readme:{path}", text, "README", Place(str(path), lines), "markdown") if text.strip() else None
-            )
-    return None
+    found = (path for path in sorted(root.iterdir()) if path.is_file() and path.stem.lower() == "readme")
+    if (path := next(found, None)) is None:
+        return None
+    text = path.read_text(encoding="utf-8", errors="replace")[:_README_CHARS]
+    place = Place(str(path), (1, 1 + text.count("\n")))
+    return Passage(f"readme:{path}", text, "README", place, "markdown") if text.strip() else None
 
 
 def _describe_structure(root: Path, files: tuple[Path, ...]) -> Passage:

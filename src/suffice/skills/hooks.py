@@ -37,7 +37,6 @@ def cite_words(words: str, *handles: str) -> Statement:
 
 
 def escape_cell(text: str) -> str:
-    """Return a text as a cell of a Markdown table."""
     return escape_markdown(text).replace("|", "\\|")
 
 
@@ -57,7 +56,6 @@ def add_section(written: Checked, markdown: str, verdicts: Sequence[ClaimVerdict
 
 
 def add_notice(written: Checked, kind: str) -> Checked:
-    """Return an answer with a notice above it."""
     return replace(written, draft=replace(written.draft, notices=(*written.draft.notices, Notice(kind))))
 
 
@@ -147,7 +145,6 @@ class SkillRunner:
 
     @property
     def instruction(self) -> str:
-        """What the skills tell the writer."""
         return "\n\n".join(skill.instruction for skill, _ in self._parts if "before_writing" in skill.hooks)
 
     @property

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.answers import QuotedAnswer
+from suffice.answers import Draft
 from suffice.api import research
 from suffice.models.extractive.answer import quote_answer
 from suffice.models.reading import AnswerSpan
@@ -39,7 +39,7 @@ def passage(text: str, title: str = "", kind: str = "markdown", number: int = 0)
     return Passage(f"{title}{number}{text[:9]}", text, title, Place("page.md", (1, 1 + text.count("\n"))), kind)
 
 
-def ask(question: str, *passages: Passage, reader: FixedReader | None = None, count: int = 0) -> QuotedAnswer:
+def ask(question: str, *passages: Passage, reader: FixedReader | None = None, count: int = 0) -> Draft:
     return quote_answer(read_question(question), passages, None, reader, count=count)
 
 
@@ -124,7 +124,7 @@ def test_without_evidence_there_is_no_answer_and_the_closest_passages_are_named(
     assert closest[0].quotation.title == "Bridges"
     assert "Kubernetes" in closest[0].missing
     assert "bridge" not in closest[0].missing
-    assert ask("Who decoded the waggle dance?") == QuotedAnswer(sufficiency="no", probability=0.0)
+    assert ask("Who decoded the waggle dance?") == Draft(origin="quoted", sufficiency="no")
 
 
 def test_the_passage_that_answers_is_quoted_with_its_place() -> None:

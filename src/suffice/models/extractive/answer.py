@@ -1,6 +1,6 @@
 """Answer a question with quotations: rank the passages, and show the stretch of the best ones that holds the answer.
 
-    rank_passages → (a chain of steps: rank_chain) → judge_evidence → quote_around → QuotedAnswer
+    rank_passages → (a chain of steps: rank_chain) → judge_evidence → quote_around → Draft
 
 Nothing is concluded: of a comparison both sides are shown, and a short answer is a span that the reader found. When the
 evidence does not answer the question, the closest passages are named with the words that they lack.
@@ -9,7 +9,7 @@ evidence does not answer the question, the closest passages are named with the w
 from collections.abc import Sequence
 from dataclasses import replace
 
-from suffice.answers import Closest, Quotation, QuotedAnswer
+from suffice.answers import Closest, Draft, Quotation
 from suffice.models.extractive.chains import Chain, follow_chain
 from suffice.models.extractive.excerpts import quote_around
 from suffice.models.extractive.ranking import RankedPassage, compute_cosines, find_stems, load_weights, rank_passages
@@ -41,7 +41,7 @@ def quote_answer(
     reader: PassageReader | None,
     *,
     count: int = 0,
-) -> QuotedAnswer:
+) -> Draft:
     """Return what the passages say to a question, verbatim, best first. The passages come in the order of the search.
 
     ``count`` is how many items the question asks for, 0 if it gives no number.
@@ -49,12 +49,12 @@ def quote_answer(
     if count:
         question = replace(question, text=strip_count(question.text) or question.text)
     if not passages:
-        return QuotedAnswer(sufficiency="no", probability=0.0)
+        return Draft(origin="quoted", sufficiency="no")
     ranked = rank_passages(question, passages, embed, reader)
     chain = follow_chain(question, ranked, reader)
-    probability, sufficiency = estimate_sufficiency(question, ranked, chain)
+    sufficiency = estimate_sufficiency(question, ranked, chain)
     if sufficiency == "no":
-        return QuotedAnswer(closest=_list_closest(question, ranked, embed), sufficiency="no", probability=probability)
+        return Draft(origin="quoted", closest=_list_closest(question, ranked, embed), sufficiency="no")
     near = [candidate for candidate in ranked if candidate.score > ranked[0].score - _MAX_BEHIND]
     ordered = chain.ranked if chain is not None else near
     most = count or (_MAX_STEPS if chain is not None else MAX_QUOTATIONS)
@@ -70,10 +70,10 @@ def quote_answer(
             _add_new(quotations, _quote_side(candidate, core))
     # After several steps the reader's spans are too often wrong, whatever their probability.
     short = _find_short_answer(question, ordered[0]) if chain is None else None
-    return QuotedAnswer(
+    return Draft(
         tuple(quotations),
+        "quoted",
         sufficiency=sufficiency,
-        probability=probability,
         short_answer=" ".join(ordered[0].passage.text[slice(*short)].split()) if short else "",
         restated=chain.taken.restate(ordered[0].passage) if chain is not None else "",
     )

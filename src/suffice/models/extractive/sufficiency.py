@@ -44,10 +44,8 @@ def compute_features(question: Question, ranked: Sequence[RankedPassage]) -> tup
     )
 
 
-def estimate_sufficiency(
-    question: Question, ranked: Sequence[RankedPassage], chain: Chain | None
-) -> tuple[float, Sufficiency]:
-    """Return the probability that the evidence answers the question, and the judgement for it.
+def estimate_sufficiency(question: Question, ranked: Sequence[RankedPassage], chain: Chain | None) -> Sufficiency:
+    """Return whether the evidence answers the question.
 
     The reader has a say only where it reads single passages: of a chain it cannot tell whether the last step is missing.
     """
@@ -57,9 +55,9 @@ def estimate_sufficiency(
     score = weights["bias"] + sum(weights.get(name, 0.0) * value for name, value in named)
     probability = 1 / (1 + math.exp(-score))
     if probability < weights["no"]:
-        return probability, "no"
+        return "no"
     lacks_part = question.parts and find_missing_words(question, frozenset().union(*(one.stems for one in ranked)))
-    return probability, "yes" if probability >= weights["yes"] and not lacks_part else "partly"
+    return "yes" if probability >= weights["yes"] and not lacks_part else "partly"
 
 
 def find_missing_words(question: Question, held: frozenset[str]) -> tuple[str, ...]:
