@@ -1,6 +1,5 @@
 """``suffice serve`` and ``suffice worker``: the HTTP service, and further processes that work on its runs."""
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from suffice import settings
@@ -51,7 +50,7 @@ def serve(
     """
     from suffice.models.choose import choose_model
     from suffice.server.app import create_app
-    from suffice.server.connection import build_http_server, open_socket, require_key
+    from suffice.server.connection import open_socket, require_key, serve_app
     from suffice.server.dependencies import Service
 
     config = settings.load()
@@ -67,7 +66,7 @@ def serve(
     default_model = models[0] if models else None
     choose_model(default_model, config, print_note)  # Tells the operator now where documents will be sent.
     allowed_models = tuple(dict.fromkeys((*models, "extractive")))
-    app = create_app(Service(worker, default_model, allowed_models, web, not needs_key))
+    app = create_app(Service(worker, default_model, allowed_models, web))
     url_host = f"[{host}]" if ":" in host else host
     print_note(f"suffice listens on http://{url_host}:{listener.getsockname()[1]}")
     print_note(f"Collections: {', '.join(worker.collections) or 'none (add one with --docs NAME=PATH)'}.")
@@ -75,10 +74,7 @@ def serve(
         print_note(
             "No API keys: everyone on this machine can use the service. To require a key, run: suffice keys create NAME"
         )
-    server = build_http_server(app)
-    with suppress(KeyboardInterrupt):  # Uvicorn has shut down cleanly before it raises this.
-        server.run(sockets=[listener])
-    return 0 if server.started else 1
+    return serve_app(app, listener)
 
 
 def worker(

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from contextlib import suppress
 from typing import Any
 
 import h11
@@ -68,6 +69,14 @@ def build_http_server(app: ASGIApp) -> uvicorn.Server:
             limit_concurrency=MAX_CONNECTIONS,
         )
     )
+
+
+def serve_app(app: ASGIApp, listener: socket.socket) -> int:
+    """Serve an application until the process is interrupted; return the exit status."""
+    server = build_http_server(app)
+    with suppress(KeyboardInterrupt):  # Uvicorn has shut down cleanly before it raises this.
+        server.run(sockets=[listener])
+    return 0 if server.started else 1
 
 
 def open_socket(host: str, port: int) -> socket.socket:
