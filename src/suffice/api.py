@@ -418,7 +418,7 @@ def _recall_findings(
         return []
     store = FindingStore(config.data_dir / findings.DATABASE_NAME)
     try:
-        return store.find_similar(task, folders, embed)
+        return findings.recall_findings(store.search(""), task, folders, embed)
     except InputError as error:  # The run goes on without earlier findings.
         notify(str(error))
         return []

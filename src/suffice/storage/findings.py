@@ -108,10 +108,6 @@ class FindingStore:
             )
         return True
 
-    def find_similar(self, task: str, folders: Sequence[str], embed: Embed | None = None) -> list[StoredFinding]:
-        """Return the best earlier findings for a task, of the web or of these documents."""
-        return recall_findings(self._load_all(), task, folders, embed)
-
     def search(self, text: str) -> list[StoredFinding]:
         """Return the findings that share a word with the text, most alike first; all findings for an empty text."""
         findings = self._load_all()
