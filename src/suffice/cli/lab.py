@@ -143,7 +143,7 @@ def gaps(
     print(to_markdown(build_gap_table(_read_gaps(paths))))
 
 
-def show_data(folder: Path | None = argument(None, "A folder to check.", "[FOLDER]")) -> None:
+def data(folder: Path | None = argument(None, "A folder to check.", "[FOLDER]")) -> None:
     """List the data sets that 'suffice lab run' reads, or check a folder."""
     from suffice.lab.data import FORMATS, load_dataset
 

@@ -130,8 +130,8 @@ def build_options(**given: Any) -> RunOptions:
 class CommandGroup(typer.Typer):
     """A group of commands that all have ``--debug`` and grouped help."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"cls": GroupedHelpGroup, **settings})
+    def __init__(self, name: str, **settings: Any) -> None:
+        super().__init__(name=name, cls=GroupedHelpGroup, **settings)
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[_Function], _Function]:
         register = super().command(name, **{"cls": GroupedHelpCommand, **settings})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from suffice.replay.compare import GateComparison
     from suffice.replay.episodes import Episode
 
-lab_app = CommandGroup(help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
+lab_app = CommandGroup("lab", help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
 
 _RECORDINGS = argument(..., "Recorded runs: files of --trace, or episodes (JSON Lines, also .gz).", "FILE...")
 _CORPUS = flag(None, "Passage texts by id, for recordings that hold only ids.", metavar="CORPUS.jsonl")

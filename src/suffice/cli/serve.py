@@ -58,15 +58,13 @@ def serve(
         raise InputError(
             "--orders-only needs workers on the same database; set SUFFICE_DATABASE_URL=postgresql://… for all of them"
         )
-    worker = _open_worker(config, docs, runs, runs_per_user, runs_overall, takes_jobs=not orders_only)
+    worker = _open_worker(config, docs, (runs, runs_per_user, runs_overall), takes_jobs=not orders_only)
     needs_key = worker.api_keys.has_any()
     require_key(host, needs_key)
     listener = open_socket(host, port)
-    models = model or []
-    default_model = models[0] if models else None
+    default_model = model[0] if model else None
     choose_model(default_model, config, print_note)  # Tells the operator now where documents will be sent.
-    allowed_models = tuple(dict.fromkeys((*models, "extractive")))
-    app = create_app(Service(worker, default_model, allowed_models, web))
+    app = create_app(Service(worker, default_model, tuple(dict.fromkeys((*(model or ()), "extractive"))), web))
     url_host = f"[{host}]" if ":" in host else host
     print_note(f"suffice listens on http://{url_host}:{listener.getsockname()[1]}")
     print_note(f"Collections: {', '.join(worker.collections) or 'none (add one with --docs NAME=PATH)'}.")
@@ -99,7 +97,7 @@ def worker(
     if check:
         _check_worker(config)
         return
-    worker = _open_worker(config, docs, runs, runs_per_user, runs_overall)
+    worker = _open_worker(config, docs, (runs, runs_per_user, runs_overall))
 
     async def work_until_signal() -> None:
         stopped = asyncio.Event()
@@ -122,13 +120,7 @@ def _check_worker(config: settings.Settings) -> None:
 
 
 def _open_worker(
-    config: settings.Settings,
-    docs: list[str] | None,
-    runs: int,
-    runs_per_user: int,
-    runs_overall: int | None,
-    *,
-    takes_jobs: bool = True,
+    config: settings.Settings, docs: list[str] | None, limits: tuple[int, int, int | None], *, takes_jobs: bool = True
 ) -> "Worker":
     from suffice.jobs import database, requests
     from suffice.jobs.telemetry import configure_logging
@@ -138,7 +130,7 @@ def _open_worker(
     return Worker(
         database.database_url(config.database_url, config.data_dir),
         requests.parse_collections(docs or []),
-        limits=ConcurrencyLimits(runs, runs_per_user, runs_overall),
+        limits=ConcurrencyLimits(*limits),
         takes_jobs=takes_jobs,
         has_telemetry=True,
         retention=config.retention,

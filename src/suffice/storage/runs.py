@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -56,7 +55,7 @@ class RunLogBuilder:
         review = metadata.get("review") or {}
         return {
             "run": report.run,
-            "at": format_time(datetime.fromtimestamp(self._started_at, UTC)),
+            "at": format_time(self._started_at),
             "task": report.task,
             "skills": [skill["name"] for skill in metadata.get("skills") or ()],
             "docs": (metadata.get("searched") or {}).get("docs", []),
