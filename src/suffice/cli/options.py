@@ -25,16 +25,6 @@ _HAVE_INSTALLED_PARTS = ("strategy", "interventions", *_PLUGIN_GROUPS)
 PLAIN_ALPHA_HELP = OPTIONS["alpha"].doc.replace(", unless the strategy sets another value", "")
 
 
-def _find_installed(option: str) -> Sequence[str]:
-    from suffice.engine.interventions import INTERVENTIONS
-    from suffice.engine.presets import list_strategies
-    from suffice.plugins import list_plugins
-
-    if option == "interventions":
-        return INTERVENTIONS
-    return list_strategies() if option == "strategy" else list_plugins(_PLUGIN_GROUPS[option])
-
-
 def flag(
     default: Any, help: str, panel: str | None = None, flags: str = "", metavar: str | None = None, **rest: Any
 ) -> Any:
@@ -210,4 +200,11 @@ def _write_groups(groups: dict[str, list[tuple[str, str]]], formatter: Any) -> N
 
 def list_installed(text: str, parameter: str) -> str:
     """Return the help of a parameter with the names of the installed parts that it may have."""
-    return text.replace("{installed}", ", ".join(_find_installed(parameter))) if "{installed}" in text else text
+    if "{installed}" not in text:
+        return text
+    from suffice.engine.interventions import INTERVENTIONS
+    from suffice.engine.presets import list_strategies
+    from suffice.plugins import list_plugins
+
+    own = {"interventions": INTERVENTIONS, "strategy": list_strategies()}
+    return text.replace("{installed}", ", ".join(own.get(parameter) or list_plugins(_PLUGIN_GROUPS[parameter])))

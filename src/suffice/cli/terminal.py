@@ -35,19 +35,12 @@ from suffice.text.sections import ReportSection
 from suffice.types import Passage, Report, Stop
 
 _T = TypeVar("_T")
-_THEME = Theme(
-    {
-        "markdown.block_quote": "none",
-        "markdown.code": "cyan",
-        "markdown.code_block": "cyan",
-        "markdown.h2": "bold",
-        "markdown.h3": "bold",
-        "markdown.link": "cyan",
-        "markdown.link_url": "cyan",
-        "markdown.item.bullet": "none",
-        "markdown.item.number": "none",
-    }
-)
+_MARKDOWN_STYLES = {
+    "none": ("block_quote", "item.bullet", "item.number"),
+    "cyan": ("code", "code_block", "link", "link_url"),
+    "bold": ("h2", "h3"),
+}
+_THEME = Theme({f"markdown.{name}": style for style, names in _MARKDOWN_STYLES.items() for name in names})
 _DRAFT_LINES = 6  # Lines of a draft that are shown while it is written.
 
 
