@@ -30,7 +30,7 @@ from suffice.report.markdown import describe_partly, describe_refusal, describe_
 from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
-from suffice.text.plain import count
+from suffice.text.plain import count, to_one_line
 from suffice.text.sections import ReportSection
 from suffice.types import Passage, Report, Stop
 
@@ -151,10 +151,7 @@ class Terminal:
     def _start_status(self, activity: str) -> None:
         self._stop_status()
         if self._console.is_terminal and not self._console.quiet:
-            width = max(20, self._console.width - 4)
-            self._status = self._console.status(
-                Text(activity if len(activity) <= width else activity[: width - 1] + "…")
-            )
+            self._status = self._console.status(Text(to_one_line(activity, max(20, self._console.width - 4))))
             self._status.start()
 
     def _stop_status(self) -> None:

@@ -48,22 +48,15 @@ def configure_logging(stream: Any = None) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
+    render = structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
-        processors=[*shared, structlog.processors.JSONRenderer(ensure_ascii=False)],
+        processors=[*shared, render],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.PrintLoggerFactory(stream or sys.stderr),
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(ensure_ascii=False),
-            ],
-        )
-    )
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(render, foreign_pre_chain=shared))
     handler.addFilter(RepeatFilter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
 
@@ -146,17 +139,11 @@ class Telemetry:
     def _record_finish(self, event: events.Finished) -> None:
         report = event.report
         usage = report.usage
-        self._spend(usage.input_tokens + usage.output_tokens)
-        self._log_event(
-            "run_finished",
-            report.stop.round,
-            status=report.status,
-            claims=len(report.claims),
-            sources=len(report.sources),
-            tokens=usage.input_tokens + usage.output_tokens,
-            cost_usd=usage.cost_usd,
-            seconds=round(usage.seconds, 3),
-        )
+        tokens = usage.input_tokens + usage.output_tokens
+        self._spend(tokens)
+        counts = {"claims": len(report.claims), "sources": len(report.sources), "tokens": tokens}
+        spent = {"cost_usd": usage.cost_usd, "seconds": round(usage.seconds, 3)}
+        self._log_event("run_finished", report.stop.round, status=report.status, **counts, **spent)
         REPORTS.labels(report.status).inc()
         COST.inc(usage.cost_usd or 0.0)
         for role, used in usage.by_role.items():

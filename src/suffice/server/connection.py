@@ -56,19 +56,18 @@ class HeadTimeoutProtocol(H11Protocol):
 
 def build_http_server(app: ASGIApp) -> uvicorn.Server:
     """Build the server of an application; it is not started."""
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http=HeadTimeoutProtocol,
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-            limit_concurrency=MAX_CONNECTIONS,
-        )
+    config = uvicorn.Config(
+        app,
+        http=HeadTimeoutProtocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        limit_concurrency=MAX_CONNECTIONS,
     )
+    return uvicorn.Server(config)
 
 
 def serve_app(app: ASGIApp, listener: socket.socket) -> int:

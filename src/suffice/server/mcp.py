@@ -369,9 +369,7 @@ async def _wait(job: ResearchJob, report_progress: Callable[..., Any]) -> Resear
 
 def _describe_running(job: ResearchJob) -> ResearchResult:
     answer = f"The run {job.run} is still working; call get_research with this run to get its answer."
-    return ResearchResult(
-        run=job.run, status="running", answer=answer, progress=list(job.progress), estimate=job.estimate
-    )
+    return ResearchResult(run=job.run, status="running", answer=answer, progress=job.progress, estimate=job.estimate)
 
 
 def _describe_done(job: ResearchJob) -> ResearchResult:

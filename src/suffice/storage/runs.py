@@ -164,9 +164,9 @@ def find_run_dir(data_dir: Path, name: str) -> Path:
     matches = [folder for folder in folders if name and folder.name.startswith(name)]
     if name == LAST_RUN:
         matches = folders[-1:]
-    exact = [folder for folder in matches if folder.name == name]
-    if len(exact or matches) == 1:
-        return (exact or matches)[0]
+    matches = [folder for folder in matches if folder.name == name] or matches
+    if len(matches) == 1:
+        return matches[0]
     if matches:
         raise InputError(f"{name!r} matches {len(matches)} runs; give more of the id (suffice runs lists them)")
     if any(row["run"] == name for row in read_log(data_dir)):
