@@ -162,11 +162,8 @@ async def prepare_run(
         task, options = expand_follow_up(task, prior_run), _inherit_search_scope(folder, options)
     options.validate()
     preset = get_preset(options.strategy)
-    preset = replace(
-        preset,
-        memory=options.memory or preset.memory,
-        honors_sufficient=preset.honors_sufficient and options.stop is None,
-    )
+    honors_sufficient = preset.honors_sufficient and options.stop is None
+    preset = replace(preset, memory=options.memory or preset.memory, honors_sufficient=honors_sufficient)
     interventions = validate_interventions(options.interventions)
     names = [one.skill.name for one in active]
     make_model = await _choose_model_factory(options.model, config, notify, names)
@@ -212,9 +209,15 @@ async def prepare_run(
         )
     searched = _describe_scope(scope)
     folders = () if options.scope.uses_web else findings.list_folders(searched)
-    recalled = await asyncio.to_thread(_recall_findings, task, folders, options, config, embed, notify)
-    if prior_run is not None:  # Its findings are already part of this run.
-        recalled = [finding for finding in recalled if finding.run != prior_run.run]
+    recalled: list[StoredFinding] = []
+    if options.keep and config.recall and config.keep_runs:
+        store = FindingStore(config.data_dir / findings.DATABASE_NAME)
+        try:
+            recalled = await asyncio.to_thread(
+                lambda: findings.recall_findings(store.search(""), task, folders, embed, prior_run)
+            )
+        except InputError as error:  # The run goes on without earlier findings.
+            notify(str(error))
     if images and supports_vision(model) is False:
         raise InputError(
             f"{model.name} does not support images, but the question refers to {images[0]}; choose a vision model with "
@@ -375,11 +378,8 @@ def _describe_scope(scope: SearchScope) -> dict[str, Any]:
     return {
         "docs": [remove_secrets(path) for path in scope.docs],
         "from": str(Path.cwd()),
-        "include": list(scope.include),
-        "exclude": list(scope.exclude),
         "web": scope.web,
-        "providers": list(scope.providers),
-        "data_providers": list(scope.data_providers),
+        **{name: list(getattr(scope, name)) for name in ("include", "exclude", "providers", "data_providers")},
     }
 
 
@@ -403,25 +403,6 @@ def _inherit_search_scope(folder: Path, options: RunOptions) -> RunOptions:
         web=searched.get("web", False),
         providers=searched.get("providers", ()),
     )
-
-
-def _recall_findings(
-    task: str,
-    folders: Sequence[str],
-    options: RunOptions,
-    config: settings.Settings,
-    embed: Embed | None,
-    notify: Notify,
-) -> list[StoredFinding]:
-    """Return earlier findings to search for again, of the web or of these folders."""
-    if not (options.keep and config.recall and config.keep_runs):
-        return []
-    store = FindingStore(config.data_dir / findings.DATABASE_NAME)
-    try:
-        return store.find_similar(task, folders, embed)
-    except InputError as error:  # The run goes on without earlier findings.
-        notify(str(error))
-        return []
 
 
 async def _choose_model_factory(

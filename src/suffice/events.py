@@ -232,9 +232,10 @@ def serialize_event(event: Event, run: str, at: datetime | None = None) -> dict[
     return {"type": kind, "run": run, "at": format_time(at or datetime.now(UTC)), **_serialize_fields(event)}
 
 
-def format_time(at: datetime) -> str:
-    """Return a time of UTC as ISO 8601, to the millisecond."""
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def format_time(at: datetime | float) -> str:
+    """Return a time of UTC, or seconds since 1970, as ISO 8601 to the millisecond."""
+    moment = at if isinstance(at, datetime) else datetime.fromtimestamp(at, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _serialize_fields(event: Event) -> dict[str, Any]:

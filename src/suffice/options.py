@@ -69,6 +69,10 @@ def _option(default: Any, doc: str, group: str = "", flags: str = "", metavar: s
     return field(default=default, metadata={"option": option})
 
 
+def _limit(doc: str, metavar: str, request_maximum: float, **rest: Any) -> Any:
+    return _option(None, doc, LIMITS, metavar=metavar, request_maximum=request_maximum, **rest)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """The choices a user has about a run. An option that is ``None`` takes its value from the preset, tier or settings."""
@@ -135,42 +139,20 @@ class RunOptions:
         "strong model. The limits below override it.",
         *(LIMITS, "--tier", "TIER"),
     )
-    max_rounds: int | None = _option(
-        None,
-        "Search at most this many rounds.",
-        *(LIMITS, "--max-rounds", "N"),
-        minimum=1,
-        request_maximum=50,
-        aliases=("max_iters",),
+    max_rounds: int | None = _limit("Search at most this many rounds.", "N", 50, minimum=1, aliases=("max_iters",))
+    max_queries: int | None = _limit("Send at most this many queries.", "N", 200, minimum=1)
+    max_sources: int | None = _limit("Write the answer from at most this many sources.", "N", 200, minimum=1)
+    max_seconds: float | None = _limit(
+        "Search at most this long.", "SECONDS", 3600, above=0, aliases=("max_execution_time_s",)
     )
-    max_queries: int | None = _option(
-        None, "Send at most this many queries.", LIMITS, "--max-queries", "N", minimum=1, request_maximum=200
+    max_tokens: int | None = _limit(
+        "Use at most this many model tokens.", "N", 5_000_000, minimum=1, aliases=("token_budget",)
     )
-    max_sources: int | None = _option(
-        None, "Write the answer from at most this many sources.", LIMITS, metavar="N", minimum=1, request_maximum=200
-    )
-    max_seconds: float | None = _option(
-        None,
-        "Search at most this long.",
-        *(LIMITS, "--max-seconds", "SECONDS"),
-        above=0,
-        request_maximum=3600,
-        aliases=("max_execution_time_s",),
-    )
-    max_tokens: int | None = _option(
-        None,
-        "Use at most this many model tokens.",
-        *(LIMITS, "--max-tokens", "N"),
-        minimum=1,
-        request_maximum=5_000_000,
-        aliases=("token_budget",),
-    )
-    max_cost_usd: float | None = _option(
-        None,
+    max_cost_usd: float | None = _limit(
         "Spend at most this many US dollars on models. The price of the model must be known.",
-        *(LIMITS, "--max-cost", "USD"),
+        *("USD", 1000),
         above=0,
-        request_maximum=1000,
+        flags="--max-cost",
     )
     model: "str | Model | None" = _option(
         None,

@@ -170,6 +170,7 @@ class Settings:
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
     """Load the settings from the environment and from ``.env`` in the folder, by default the working directory."""
     values = {**read_dotenv(folder or Path.cwd()), **(os.environ if environment is None else environment)}
+    bounds: dict[str, Any] = {name: _parse_number(values, *how) for name, how in BOUND_VARIABLES.items()}
     return Settings(
         model=values.get("SUFFICE_MODEL") or None,
         offline=_is_enabled(values, "SUFFICE_OFFLINE"),
@@ -180,7 +181,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         retention=_parse_retention(values),
         keep_runs=_parse_count(values, "SUFFICE_KEEP_RUNS", DEFAULT_KEEP_RUNS),
         recall=values.get("SUFFICE_MEMORY", "") != "0",
-        bounds=_parse_bounds(values),
+        bounds=Bounds(**bounds),
         environment=values,
         models=_parse_model_settings(values),
         review=_parse_review_rules(values),
@@ -223,19 +224,11 @@ def get_child_environment(**changes: str) -> dict[str, str]:
     return {**kept, **changes}
 
 
-# -- Bounds ------------------------------------------------------------------------------------------------------------
-
-
 def resolve_bounds(tier: str) -> Bounds:
     """Return a tier's bounds; raise ``InputError`` for an unknown tier."""
     if tier not in TIERS:
         raise InputError(f"There is no tier {tier!r}; choose one of: auto, {', '.join(TIERS)}")
     return TIERS[tier]
-
-
-def _parse_bounds(values: Mapping[str, str]) -> Bounds:
-    bounds: dict[str, Any] = {name: _parse_number(values, *how) for name, how in BOUND_VARIABLES.items()}
-    return Bounds(**bounds)
 
 
 # -- Groups of settings ------------------------------------------------------------------------------------------------
@@ -269,14 +262,12 @@ def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
     return ModelSettings(
         roles=_parse_roles(values),
         keys={
-            provider: next(values[name] for name in names if values.get(name))
+            provider: key
             for provider, names in KEY_VARIABLES.items()
-            if any(values.get(name) for name in names)
+            if (key := next(filter(None, map(values.get, names)), None))
         },
         base_urls={
-            provider: values[name].strip()
-            for provider, name in _BASE_URL_VARIABLES.items()
-            if values.get(name, "").strip()
+            provider: url for provider, name in _BASE_URL_VARIABLES.items() if (url := values.get(name, "").strip())
         },
         context=_parse_number(values, "SUFFICE_CONTEXT", int, minimum=1),
         timeout=_parse_number(values, "SUFFICE_TIMEOUT", float, minimum=1),
@@ -307,7 +298,7 @@ def _parse_writer(values: Mapping[str, str]) -> str | None:
     text = values.get("SUFFICE_WRITER", "").strip()
     if text not in ("", "auto", "prose", "sentence"):
         raise InputError(f"SUFFICE_WRITER={text!r} is not known; set it to prose, sentence or auto")
-    return text if text in ("prose", "sentence") else None
+    return None if text == "auto" else text or None
 
 
 def _parse_concurrency(values: Mapping[str, str]) -> dict[str, int]:

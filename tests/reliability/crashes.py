@@ -25,6 +25,7 @@ import sqlalchemy as sa
 from postgres_server import run_postgres
 
 from reliability.story import ENDS, MOMENTS, QUESTION, Killer, Ledger, make_prepare
+from suffice.jobs import heartbeats
 from suffice.jobs.requests import JobRequest
 from suffice.jobs.worker import Worker
 from suffice.options import RunOptions
@@ -82,7 +83,8 @@ os.environ["SUFFICE_MEMORY"] = "0"  # The cases share a database and ask the sam
 
 
 def make_worker(url: str, ledger: Ledger) -> Worker:
-    return Worker(url, {"default": []}, prepare=make_prepare(ledger), dead_after=1.0)
+    heartbeats.DEAD_AFTER = 1.0
+    return Worker(url, {"default": []}, prepare=make_prepare(ledger))
 
 
 async def start_run(url: str, folder: Path, killer: Killer) -> None:

@@ -13,7 +13,8 @@ from suffice.jobs.requests import parse_request
 
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory):
-    with run_service(tmp_path_factory.mktemp("closed"), is_open=False) as service:
+    with run_service(tmp_path_factory.mktemp("closed")) as service:
+        service.worker.api_keys.create("operator", Quota())
         yield service
 
 

@@ -405,7 +405,7 @@ def connect(docs: Path, keys: ApiKeyStore, **headers: str) -> httpx2.Response:
 
     async def work() -> httpx2.Response:
         server = build_server(RunOptions(docs=[docs], model="extractive", alpha=1.0))
-        app = build_http_app(server, keys, is_open=not keys.has_any())
+        app = build_http_app(server, keys)
         async with (
             app.router.lifespan_context(app),
             httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8090") as client,

@@ -50,7 +50,7 @@ def test_each_client_sees_only_what_it_found(tmp_path: Path, monkeypatch: pytest
 
     async def work() -> list[bool]:
         options = RunOptions(docs=[tmp_path / "mill.txt"], model="extractive", alpha=1.0)
-        app = build_http_app(build_server(options), keys, is_open=False)
+        app = build_http_app(build_server(options), keys)
         async with (
             app.router.lifespan_context(app),
             httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=URL) as http,

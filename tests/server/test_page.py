@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from accessible import violations
 from page_browser import expect_report, open_page
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from suffice.server.page import _describe_collections
 from suffice.testing import WordSearch, make_passage
@@ -199,6 +199,19 @@ def test_at_most_two_examples_are_offered_and_none_for_files_without_a_title(tmp
     for path in tmp_path.iterdir():
         path.write_text("It ends in May, and begins in June.\n")
     assert _describe_collections({"default": [str(tmp_path)]})["examples"] == []
+
+
+def test_the_settings_wait_for_their_choices(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/parts", lambda route: held.append(route))
+    with page.expect_request("**/parts"):
+        page.goto("/")
+    expect(page.locator("#settings-button")).to_be_disabled()
+    expect(page.locator("#ask button.main")).to_be_disabled()
+    held[0].continue_()
+    page.click("#settings-button")
+    expect(page.locator("#tier option")).to_have_count(4)
+    expect(page.locator("#settings")).to_be_visible()
 
 
 def test_skills_and_breadth_can_be_chosen(page: Page) -> None:

@@ -8,7 +8,7 @@ from suffice.jobs.api_keys import Quota
 
 
 def test_server_with_keys_asks_for_one(browser: Browser, tmp_path) -> None:
-    with run_service(tmp_path, is_open=False) as closed:
+    with run_service(tmp_path) as closed:
         _, secret = closed.worker.api_keys.create("ann", Quota())
         with open_page(browser, closed.url) as page:
             page.goto("/")

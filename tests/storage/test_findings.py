@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from suffice.errors import InputError
-from suffice.storage.findings import FindingStore
+from suffice.storage.findings import FindingStore, recall_findings
 from suffice.types import Claim, Report, Source, Stop, UsageSummary
 
 FOLDERS = ("/shelf/bees",)
@@ -51,7 +51,7 @@ def about(task, run="r2", **changes):
 
 def test_finding_of_a_passed_run_is_found_with_its_sources(findings):
     assert findings.save(DANCE)
-    (found,) = findings.find_similar("Who was it that decoded the waggle dance of bees?", FOLDERS)
+    (found,) = recall_findings(findings.search(""), "Who was it that decoded the waggle dance of bees?", FOLDERS)
     assert found.facts[0].text == "Karl von Frisch decoded the waggle dance in 1927"
     assert found.facts[0].sources == ("Bees (bees.md:3-5)",)
     assert found.narrative == "Karl von Frisch decoded it."
@@ -60,7 +60,7 @@ def test_finding_of_a_passed_run_is_found_with_its_sources(findings):
 def test_what_no_source_can_state_is_no_fact_and_does_not_keep_a_finding_from_being_stored(findings):
     absence = Claim("No source says who disputed it", (), "unknown")
     assert findings.save(replace(DANCE, claims=(*DANCE.claims, absence)))
-    (found,) = findings.find_similar("Who was it that decoded the waggle dance of bees?", FOLDERS)
+    (found,) = recall_findings(findings.search(""), "Who was it that decoded the waggle dance of bees?", FOLDERS)
     assert [fact.text for fact in found.facts] == ["Karl von Frisch decoded the waggle dance in 1927"]
     assert not findings.save(replace(DANCE, run="r3", claims=(absence,)))
 
@@ -68,14 +68,14 @@ def test_what_no_source_can_state_is_no_fact_and_does_not_keep_a_finding_from_be
 def test_a_finding_whose_facts_are_about_something_else_is_not_recalled(findings):
     noise = Claim("The price list of the print shop is on page four", ("[1]",), "supported")
     findings.save(replace(DANCE, claims=(noise,)))
-    assert findings.find_similar("Who decoded the waggle dance of bees?", FOLDERS) == []
+    assert recall_findings(findings.search(""), "Who decoded the waggle dance of bees?", FOLDERS) == []
 
 
 def test_a_finding_is_found_by_one_of_its_facts(findings):
     others = [f"The {thing} is kept in the cellar of the house" for thing in ("boiler", "wine", "ladder")]
     claims = [Claim(text, ("[1]",), "supported") for text in (*others, "The gauge reads 42 bar")]
     findings.save(replace(DANCE, task="What is in the house?", summary="", claims=tuple(claims)))
-    assert [found.task for found in findings.find_similar("Which gauge reads 42 bar?", FOLDERS)] == [
+    assert [found.task for found in recall_findings(findings.search(""), "Which gauge reads 42 bar?", FOLDERS)] == [
         "What is in the house?"
     ]
 
@@ -87,7 +87,9 @@ def test_what_was_only_recalled_is_no_finding(findings):
 def test_a_finding_is_recalled_only_over_the_documents_that_it_came_from(findings):
     findings.save(DANCE)
     question = "Who decoded the waggle dance of bees?"
-    assert [len(findings.find_similar(question, [one])) for one in ("/shelf/bees", "/shelf", "/shelf/wasps")] == [
+    assert [
+        len(recall_findings(findings.search(""), question, [one])) for one in ("/shelf/bees", "/shelf", "/shelf/wasps")
+    ] == [
         1,
         1,
         0,
@@ -108,7 +110,9 @@ def test_findings_of_an_earlier_version_stay_but_are_not_recalled(tmp_path):
     store = FindingStore(path)
     assert store.save(DANCE)
     assert [found.run for found in store.search("")] == ["r0", "r1"]
-    assert [found.run for found in store.find_similar("Who decoded the waggle dance?", FOLDERS)] == ["r1"]
+    assert [found.run for found in recall_findings(store.search(""), "Who decoded the waggle dance?", FOLDERS)] == [
+        "r1"
+    ]
 
 
 def test_finding_from_private_documents_is_not_given_to_a_web_search(findings):
@@ -116,8 +120,10 @@ def test_finding_from_private_documents_is_not_given_to_a_web_search(findings):
     findings.save(DANCE)
     findings.save(about("Who decoded the round dance?", sources=web))
     question = "Who decoded the waggle dance and the round dance?"
-    assert len(findings.find_similar(question, FOLDERS)) == 2
-    assert [found.task for found in findings.find_similar(question, ())] == ["Who decoded the round dance?"]
+    assert len(recall_findings(findings.search(""), question, FOLDERS)) == 2
+    assert [found.task for found in recall_findings(findings.search(""), question, ())] == [
+        "Who decoded the round dance?"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +153,11 @@ def test_rank_combines_similarity_and_quality(findings):
     good, fair, poor = ({"review": {"passed": True, "composite": score}} for score in (10.0, 7.0, 6.0))
     for name, metadata in (("poor", poor), ("good", good), ("fair", fair)):
         findings.save(about(f"waggle dance of bees, {name}", name, metadata=SEARCHED | metadata))
-    assert [found.run for found in findings.find_similar("waggle dance of bees", FOLDERS)] == ["good", "fair", "poor"]
+    assert [found.run for found in recall_findings(findings.search(""), "waggle dance of bees", FOLDERS)] == [
+        "good",
+        "fair",
+        "poor",
+    ]
     assert {found.run: found.quality for found in findings.search("")} == {"poor": 0.3, "good": 1.0, "fair": 0.7}
 
 
@@ -155,9 +165,9 @@ def test_returns_at_most_four_similar_findings(findings):
     for number in range(6):
         findings.save(about(f"waggle dance number {number}", f"r{number}"))
     findings.save(about("the price of tea in Assam", "tea"))
-    assert len(findings.find_similar("the waggle dance", FOLDERS)) == 4
-    assert [found.run for found in findings.find_similar("price of tea in Assam", FOLDERS)] == ["tea"]
-    assert findings.find_similar("how tall is the tower of Pisa", FOLDERS) == []
+    assert len(recall_findings(findings.search(""), "the waggle dance", FOLDERS)) == 4
+    assert [found.run for found in recall_findings(findings.search(""), "price of tea in Assam", FOLDERS)] == ["tea"]
+    assert recall_findings(findings.search(""), "how tall is the tower of Pisa", FOLDERS) == []
 
 
 def test_embeddings_decide_the_similarity(findings):
@@ -170,7 +180,9 @@ def test_embeddings_decide_the_similarity(findings):
     def embed(texts):
         return numpy.array([vectors["a"]] + [vectors["bees" if "bees" in text else "wasps"] for text in texts[1:]])
 
-    assert [found.run for found in findings.find_similar("the waggle dance", FOLDERS, embed)] == ["wasps"]
+    assert [found.run for found in recall_findings(findings.search(""), "the waggle dance", FOLDERS, embed)] == [
+        "wasps"
+    ]
 
 
 def test_new_finding_replaces_the_old_one_of_the_same_task(findings):

@@ -39,7 +39,7 @@ from suffice.cli.safe_output import clean_streams
 from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError, describe_install
 
 app = CommandGroup(
-    name="suffice",
+    "suffice",
     help='Deep research that knows when it knows enough.\n\nStart with: suffice ask "YOUR QUESTION" --docs FOLDER',
     no_args_is_help=True,
     add_completion=True,
@@ -64,35 +64,22 @@ def root(
     pass
 
 
-# In the order in which help lists them.
-_MORE, _SERVICE, _EXPERIMENTS = "More", "Service and agents", "Experiments"
+# The commands of each panel, in the order in which help lists them.
+_COMMANDS = {
+    None: (check.check, search.search, search.index, runs.runs_app, explain.explain, serve.serve, doctor.doctor),
+    "More": (ask.resume, recheck.recheck, mine.mine, runs.memory_app, skills.skills_app),
+    "Service and agents": (mcp.mcp, install.install, install.uninstall, guard.guard_app, serve.worker, keys.keys_app),
+    "Experiments": (replay.replay, replay.lab_app, tune.tune, prompts.prompts_app),
+}
 app.command(epilog=ask.EXAMPLES)(ask.ask)
-app.command()(check.check)
-app.command()(search.search)
-app.command()(search.index)
-app.add_typer(runs.runs_app, name="runs")
-app.command()(explain.explain)
-app.command()(serve.serve)
-app.command()(doctor.doctor)
-app.command(rich_help_panel=_MORE)(ask.resume)
-app.command(rich_help_panel=_MORE)(recheck.recheck)
-app.command(rich_help_panel=_MORE)(mine.mine)
-app.add_typer(runs.memory_app, name="memory", rich_help_panel=_MORE)
-app.add_typer(skills.skills_app, name="skills", rich_help_panel=_MORE)
-app.command(rich_help_panel=_SERVICE)(mcp.mcp)
-app.command(rich_help_panel=_SERVICE)(install.install)
-app.command(rich_help_panel=_SERVICE)(install.uninstall)
-app.add_typer(guard.guard_app, name="guard", rich_help_panel=_SERVICE)
-app.command(rich_help_panel=_SERVICE)(serve.worker)
-app.add_typer(keys.keys_app, name="keys", rich_help_panel=_SERVICE)
-app.command(rich_help_panel=_EXPERIMENTS)(replay.replay)
-app.add_typer(replay.lab_app, name="lab", rich_help_panel=_EXPERIMENTS)
-replay.lab_app.command()(lab.run)
-replay.lab_app.command()(lab.tables)
-replay.lab_app.command()(lab.gaps)
-replay.lab_app.command("data")(lab.show_data)
-app.command(rich_help_panel=_EXPERIMENTS)(tune.tune)
-app.add_typer(prompts.prompts_app, name="prompts", rich_help_panel=_EXPERIMENTS)
+for panel, commands in _COMMANDS.items():
+    for command in commands:
+        if isinstance(command, CommandGroup):
+            app.add_typer(command, rich_help_panel=panel)
+        else:
+            app.command(rich_help_panel=panel)(command)
+for experiment in (lab.run, lab.tables, lab.gaps, lab.data):
+    replay.lab_app.command()(experiment)
 
 
 def main(arguments: list[str] | None = None) -> None:

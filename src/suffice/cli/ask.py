@@ -22,7 +22,6 @@ from suffice.cli.options import (
     argument,
     build_options,
     flag,
-    is_switched_off,
     takes_options,
 )
 from suffice.cli.output import print_error, print_note, render_report, validate_report_path, write_report
@@ -79,8 +78,6 @@ def ask(
     task, named_file = extract_output_file(question)
     if named_file is not None:
         validate_report_path(named_file, "The file that the question names,")
-    for name in filter(is_switched_off, given):
-        given[name] = not given[name]
     options = build_options(**given, keep=keep, pictures=True)
     if dry_run:
         if out or trace is not None:

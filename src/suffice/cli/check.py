@@ -16,7 +16,7 @@ from suffice.cli.output import print_error, print_note, write_file
 from suffice.errors import InputError, ModelError
 from suffice.options import SEARCH
 from suffice.text.plain import count
-from suffice.types import Claim, Excerpt, Passage, Query, Source
+from suffice.types import Claim, Excerpt, Passage, Query
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from suffice.claims.audit import TextAudit
     from suffice.claims.receipts import Finding, Receipt, ReceiptFile
-    from suffice.claims.split import ClaimText
     from suffice.claims.verdict import ClaimVerdict
     from suffice.claims.whole import AskDraft
     from suffice.cli.annotations import CheckFinding
@@ -150,10 +149,8 @@ class CheckedText:
     """A text with its claims and their verdicts."""
 
     file: str
-    text: str
+    audit: "TextAudit"
     claims: "list[tuple[Claim, ClaimVerdict]]"
-    claim_texts: "Sequence[ClaimText]"
-    sources: "list[Source]"
     record: "ReceiptFile"
     claims_read: int
     """Claims that the reader read passages for in this run."""
@@ -167,10 +164,10 @@ class CheckedText:
         from suffice.cli.annotations import CheckFinding
 
         known, found = self.known, []
-        for (claim, verdict), claim_text in zip(self.claims, self.claim_texts, strict=True):
+        text = self.audit.text if _has_lines(self.file) else None
+        for (claim, verdict), claim_text in zip(self.claims, self.audit.claim_texts, strict=True):
             if claim.support in ("contradicted", "unsupported"):
                 is_new = None if known is None else identify(self.file, claim.text, claim.support) not in known
-                text = self.text if _has_lines(self.file) else None
                 found.append(CheckFinding(self.file, text, claim_text.span, verdict, is_new))
         return found
 
@@ -178,7 +175,7 @@ class CheckedText:
         """Return the claims as in a report, and the sources quoted for them; with a baseline, which findings are new."""
         import msgspec
 
-        rows = {"claims": [claim for claim, _ in self.claims], "sources": self.sources}
+        rows = {"claims": [claim for claim, _ in self.claims], "sources": list(self.audit.sources.values())}
         new = {} if self.known is None else {"new": [one.verdict.claim.text for one in self.findings if one.is_new]}
         return {"file": self.file, **msgspec.to_builtins(rows), **new}
 
@@ -194,8 +191,7 @@ async def _check_text(
         claims_read += audit.checker.pairs_read > pairs_read
         pairs_read = audit.checker.pairs_read
         terminal.show_progress(f"checking {file}", len(claims), len(audit.claim_texts))
-    record, sources = build_receipt_file(file, claims, audit.checker), list(audit.sources.values())
-    return CheckedText(file, audit.text, claims, audit.claim_texts, sources, record, claims_read, known)
+    return CheckedText(file, audit, claims, build_receipt_file(file, claims, audit.checker), claims_read, known)
 
 
 def _print_checked(checked: list[CheckedText], output: OutputFormat) -> None:
@@ -270,11 +266,12 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
     from suffice.claims.fix import apply_fixes
 
     verdicts = [verdict for _, verdict in checked.claims]
-    fixed = apply_fixes(checked.text, list(zip(checked.claim_texts, verdicts, strict=True)))
+    original = checked.audit.text
+    fixed = apply_fixes(original, list(zip(checked.audit.claim_texts, verdicts, strict=True)))
     is_same_format = _has_lines(checked.file)
     mark = BOM_UTF8 if is_same_format and Path(checked.file).read_bytes().startswith(BOM_UTF8) else b""
     text = fixed.text
-    if not text.endswith("\n") and (not text or not is_same_format or checked.text.endswith("\n")):
+    if not text.endswith("\n") and (not text or not is_same_format or original.endswith("\n")):
         text += "\n"
     if target == _STDOUT:
         sys.stdout.write(text)

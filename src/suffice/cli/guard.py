@@ -4,7 +4,7 @@ import json
 
 from suffice.cli.options import JSON, CommandGroup, argument
 
-guard_app = CommandGroup(help="Tell another agent when its searches bring nothing new.", no_args_is_help=True)
+guard_app = CommandGroup("guard", help="Tell another agent when its searches bring nothing new.", no_args_is_help=True)
 
 
 @guard_app.command()

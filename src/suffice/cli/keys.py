@@ -10,7 +10,7 @@ from suffice.cli.output import print_note
 if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore
 
-keys_app = CommandGroup(help="Manage the API keys of 'suffice serve'.", no_args_is_help=True)
+keys_app = CommandGroup("keys", help="Manage the API keys of 'suffice serve'.", no_args_is_help=True)
 
 
 @keys_app.command()
@@ -36,18 +36,13 @@ def create(
 @keys_app.command(name="list")
 def list_keys() -> None:
     """List all keys and what they allow."""
-    rows = [("id", "created", "allowed", "name")]
-    for key in _open_key_store().list_keys():
+    keys = _open_key_store().list_keys()
+    print(f"{'id':<8}  {'created':<10}  {'allowed':<42}  name" if keys else "No keys.")
+    for key in keys:
         created, quota = datetime.fromtimestamp(key.created, UTC).date(), key.quota
         cost = "" if quota.max_cost is None else f", ${quota.max_cost:g} a run"
         allowed = f"{quota.active} at once, {quota.per_minute} a minute{cost}"
-        rows.append((key.id, str(created), "revoked" if key.revoked else allowed, key.name))
-    if len(rows) == 1:
-        print("No keys.")
-        return
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print(f"{key.id}  {created}  {'revoked' if key.revoked else allowed:<42}  {key.name}")
 
 
 @keys_app.command()

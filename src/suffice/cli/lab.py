@@ -15,8 +15,7 @@ from suffice.cli.output import print_note, write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
-    from suffice.lab.grid import Grid, GridEstimate, Progress
-    from suffice.models.base import Model
+    from suffice.lab.grid import Grid, Progress
 
 _LIST = "Comma-separated."
 _PROGRESS_SECONDS = 10  # Between two lines of progress.
@@ -93,9 +92,14 @@ def run(
     grid = Grid(chosen, out, (model_object, judge_object), config, print_note, part=_parse_part(part))
     done = grid.load_done() if out.exists() else set()
     jobs = [job for job in grid.list_jobs() if job.key not in done]
-    _show_estimate(grid.estimate(jobs), len(done), len(chosen.list_cells()))
-    if jobs and not yes:
-        _confirm(model_object, grid.estimate(jobs))
+    estimate = grid.estimate(jobs)
+    price = "price unknown" if estimate.usd is None else f"{estimate.usd:,.2f} US dollars"
+    print_note(
+        f"{len(chosen.list_cells())} cells, {estimate.runs:,} runs to do{f' ({len(done):,} done)' if done else ''}: at most "
+        f"about {estimate.calls:,} calls, {estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, {price}."
+    )
+    if jobs and not yes and not model_object.local and estimate.usd != 0:
+        _confirm_cost()
     try:
         progress = asyncio.run(_run_with_progress(grid, concurrency, max_cost, max_seconds))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -143,7 +147,7 @@ def gaps(
     print(to_markdown(build_gap_table(_read_gaps(paths))))
 
 
-def show_data(folder: Path | None = argument(None, "A folder to check.", "[FOLDER]")) -> None:
+def data(folder: Path | None = argument(None, "A folder to check.", "[FOLDER]")) -> None:
     """List the data sets that 'suffice lab run' reads, or check a folder."""
     from suffice.lab.data import FORMATS, load_dataset
 
@@ -193,18 +197,7 @@ def _read_gaps(paths: Sequence[Path]) -> list[dict[str, Any]]:
     return rows
 
 
-def _show_estimate(estimate: "GridEstimate", done: int, cells: int) -> None:
-    price = "price unknown" if estimate.usd is None else f"{estimate.usd:,.2f} US dollars"
-    print_note(
-        f"{cells} cells, {estimate.runs:,} runs to do{f' ({done:,} done)' if done else ''}: at most about "
-        f"{estimate.calls:,} calls, {estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, {price}."
-    )
-
-
-def _confirm(model: "Model", estimate: "GridEstimate") -> None:
-    """Ask before money is spent; a model on this machine costs nothing."""
-    if model.local or estimate.usd == 0:
-        return
+def _confirm_cost() -> None:
     if not sys.stdin.isatty():
         raise InputError("This spends money; add --yes to start without a question, and --max-cost to limit it")
     if not typer.confirm("Start?", err=True):

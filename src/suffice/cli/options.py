@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.models import ArgumentInfo, OptionInfo
+from typer.models import ArgumentInfo
 
 from suffice.options import ANSWER, LIMITS, LIST_OPTIONS, OPTIONS, SEARCH, RunOptions
 
@@ -25,16 +25,6 @@ _HAVE_INSTALLED_PARTS = ("strategy", "interventions", *_PLUGIN_GROUPS)
 PLAIN_ALPHA_HELP = OPTIONS["alpha"].doc.replace(", unless the strategy sets another value", "")
 
 
-def _find_installed(option: str) -> Sequence[str]:
-    from suffice.engine.interventions import INTERVENTIONS
-    from suffice.engine.presets import list_strategies
-    from suffice.plugins import list_plugins
-
-    if option == "interventions":
-        return INTERVENTIONS
-    return list_strategies() if option == "strategy" else list_plugins(_PLUGIN_GROUPS[option])
-
-
 def flag(
     default: Any, help: str, panel: str | None = None, flags: str = "", metavar: str | None = None, **rest: Any
 ) -> Any:
@@ -47,25 +37,11 @@ def argument(default: Any, help: str, metavar: str, **rest: Any) -> Any:
     return typer.Argument(default, help=help, metavar=metavar, **rest)
 
 
-def _make_flag(name: str, help: str | None) -> OptionInfo:
-    """Return the flag of a run option, as its field in ``RunOptions`` declares it, with another help text if given."""
-    option = OPTIONS[name]
-    text = help or option.doc
-    if is_switched_off(name):
-        text = f"Do not {text[0].lower()}{text[1:]}"
-    if name in LIST_OPTIONS:
-        text += " Repeatable."
-    if name in _HAVE_INSTALLED_PARTS:
-        text += " One of: {installed}."
-    info: OptionInfo = typer.Option(*_list_flags(name), help=text, metavar=option.metavar, rich_help_panel=option.group)
-    return info
-
-
 def _list_flags(name: str) -> Sequence[str]:
     return OPTIONS[name].flags or (f"--{name.replace('_', '-')}",)
 
 
-def is_switched_off(name: str) -> bool:
+def _is_switched_off(name: str) -> bool:
     """Return whether the flag of an option switches it off."""
     return any(flag.startswith("--no-") for flag in OPTIONS[name].flags)
 
@@ -104,17 +80,21 @@ def takes_options(*names: str, **helps: str) -> Callable[[Callable[..., int]], C
     return decorate
 
 
-def _make_parameter(option: "Field[Any]", help: str | None) -> inspect.Parameter:
-    kind: Any = option.type
-    default = option.default
-    if option.name in LIST_OPTIONS:
-        kind, default = list[str] | None, None
+def _make_parameter(field: "Field[Any]", help: str | None) -> inspect.Parameter:
+    """Return the flag of a run option, as its field in ``RunOptions`` declares it, with another help text if given."""
+    name, option, default = field.name, OPTIONS[field.name], field.default
+    kind: Any = field.type
+    text = help or option.doc
+    if name in LIST_OPTIONS:
+        kind, default, text = list[str] | None, None, f"{text} Repeatable."
     elif isinstance(kind, str):  # A name or an object; the command line has the name.
         kind = str | None
-    elif is_switched_off(option.name):
-        default = False
-    annotation = Annotated[kind, _make_flag(option.name, help)]
-    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    elif _is_switched_off(name):
+        default, text = False, f"Do not {text[0].lower()}{text[1:]}"
+    if name in _HAVE_INSTALLED_PARTS:
+        text += " One of: {installed}."
+    info = typer.Option(*_list_flags(name), help=text, metavar=option.metavar, rich_help_panel=option.group)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
 
 
 def build_options(**given: Any) -> RunOptions:
@@ -124,14 +104,15 @@ def build_options(**given: Any) -> RunOptions:
     """
     for name, value in given.items():
         OPTIONS[name].check(_list_flags(name)[0], value)
+        given[name] = not value if _is_switched_off(name) else value
     return RunOptions(**given)
 
 
 class CommandGroup(typer.Typer):
     """A group of commands that all have ``--debug`` and grouped help."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"cls": GroupedHelpGroup, **settings})
+    def __init__(self, name: str, **settings: Any) -> None:
+        super().__init__(name=name, cls=GroupedHelpGroup, **settings)
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[_Function], _Function]:
         register = super().command(name, **{"cls": GroupedHelpCommand, **settings})
@@ -210,4 +191,11 @@ def _write_groups(groups: dict[str, list[tuple[str, str]]], formatter: Any) -> N
 
 def list_installed(text: str, parameter: str) -> str:
     """Return the help of a parameter with the names of the installed parts that it may have."""
-    return text.replace("{installed}", ", ".join(_find_installed(parameter))) if "{installed}" in text else text
+    if "{installed}" not in text:
+        return text
+    from suffice.engine.interventions import INTERVENTIONS
+    from suffice.engine.presets import list_strategies
+    from suffice.plugins import list_plugins
+
+    own = {"interventions": INTERVENTIONS, "strategy": list_strategies()}
+    return text.replace("{installed}", ", ".join(own.get(parameter) or list_plugins(_PLUGIN_GROUPS[parameter])))

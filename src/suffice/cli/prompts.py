@@ -8,7 +8,9 @@ from suffice import settings
 from suffice.cli.options import CommandGroup, argument, flag
 from suffice.errors import InputError
 
-prompts_app = CommandGroup(help="List, show and compare prompts, which you can replace.", invoke_without_command=True)
+prompts_app = CommandGroup(
+    "prompts", help="List, show and compare prompts, which you can replace.", invoke_without_command=True
+)
 
 
 @prompts_app.callback()

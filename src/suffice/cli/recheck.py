@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from suffice import settings
 from suffice.cli.options import argument
+from suffice.text.plain import count
 
 if TYPE_CHECKING:
     from suffice.claims.receipts import RecheckedClaim
@@ -63,14 +64,14 @@ def _describe(one: "RecheckedClaim") -> str:
 def _summarize(rechecked: "Sequence[RecheckedClaim]") -> str:
     states = Counter(one.state for one in rechecked)
     touched = {name: states[name] for name in ("moved", "changed", "vanished") if states[name]}
-    total = f"{len(rechecked)} {'claim' if len(rechecked) == 1 else 'claims'}"
+    total = count(len(rechecked), "claim")
     if not rechecked:
         summary = "No claim rests on a source."
     elif not touched:
         summary = f"No source of the {total} that rest on one changed."
     else:
         lost = sum(one.is_lost for one in rechecked)
-        kinds = ", ".join(f"{count} {name}" for name, count in touched.items())
+        kinds = ", ".join(f"{number} {name}" for name, number in touched.items())
         holds = f"{lost or 'none'} no longer {'hold' if lost > 1 else 'holds'}"
         summary = f"Of {total} with a source, {sum(touched.values())} have one not as it was ({kinds}); {holds}."
     if states["remote"]:

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from suffice.replay.compare import GateComparison
     from suffice.replay.episodes import Episode
 
-lab_app = CommandGroup(help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
+lab_app = CommandGroup("lab", help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
 
+_FIGURES = {"mean_rounds": ".2f", "mean_tokens": ",.0f", "recall": ".3f", "all_gold": ".3f", "answer_f1": ".3f"}
+_FIGURES |= {"fire_rate": ".0%", "abstained": "d"}
 _RECORDINGS = argument(..., "Recorded runs: files of --trace, or episodes (JSON Lines, also .gz).", "FILE...")
 _CORPUS = flag(None, "Passage texts by id, for recordings that hold only ids.", metavar="CORPUS.jsonl")
 
@@ -100,20 +102,11 @@ def format_table(rows: "Sequence[GateComparison]") -> str:
     head = "| gate | rounds | tokens | recall | all gold | answer F1 | fired | abstained | lift | 95 % | gap closed |"
     lines = [head, "|---|" + "--:|" * 10]
     for row in rows:
+        gate = f"`{row.gate}`".replace("|", "\\|")
+        figures = [_format_number(getattr(row, name), spec) for name, spec in _FIGURES.items()]
+        lift = _format_number(None if row.lift is None else 100 * row.lift, "+.1f")
         interval = "–" if row.lift_ci is None else f"[{100 * row.lift_ci[0]:+.1f}, {100 * row.lift_ci[1]:+.1f}]"
-        cells = [
-            f"`{row.gate}`".replace("|", "\\|"),
-            f"{row.mean_rounds:.2f}",
-            _format_number(row.mean_tokens, ",.0f"),
-            _format_number(row.recall, ".3f"),
-            _format_number(row.all_gold, ".3f"),
-            _format_number(row.answer_f1, ".3f"),
-            _format_number(row.fire_rate, ".0%"),
-            str(row.abstained),
-            _format_number(None if row.lift is None else 100 * row.lift, "+.1f"),
-            interval,
-            _format_number(row.gap_closed, ".0%"),
-        ]
+        cells = [gate, *figures, lift, interval, _format_number(row.gap_closed, ".0%")]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

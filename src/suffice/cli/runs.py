@@ -16,8 +16,8 @@ from suffice.text.plain import count
 if TYPE_CHECKING:
     from suffice.storage.findings import FindingStore
 
-runs_app = CommandGroup(invoke_without_command=True)
-memory_app = CommandGroup(help="Search and delete what earlier runs found out.", no_args_is_help=True)
+runs_app = CommandGroup("runs", invoke_without_command=True)
+memory_app = CommandGroup("memory", help="Search and delete what earlier runs found out.", no_args_is_help=True)
 
 _RUN = argument(..., "The run's id, the first characters of it, or 'last'.", "RUN")
 

@@ -1,6 +1,5 @@
 """``suffice serve`` and ``suffice worker``: the HTTP service, and further processes that work on its runs."""
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from suffice import settings
@@ -51,7 +50,7 @@ def serve(
     """
     from suffice.models.choose import choose_model
     from suffice.server.app import create_app
-    from suffice.server.connection import build_http_server, open_socket, require_key
+    from suffice.server.connection import open_socket, require_key, serve_app
     from suffice.server.dependencies import Service
 
     config = settings.load()
@@ -59,15 +58,13 @@ def serve(
         raise InputError(
             "--orders-only needs workers on the same database; set SUFFICE_DATABASE_URL=postgresql://… for all of them"
         )
-    worker = _open_worker(config, docs, runs, runs_per_user, runs_overall, takes_jobs=not orders_only)
+    worker = _open_worker(config, docs, (runs, runs_per_user, runs_overall), takes_jobs=not orders_only)
     needs_key = worker.api_keys.has_any()
     require_key(host, needs_key)
     listener = open_socket(host, port)
-    models = model or []
-    default_model = models[0] if models else None
+    default_model = model[0] if model else None
     choose_model(default_model, config, print_note)  # Tells the operator now where documents will be sent.
-    allowed_models = tuple(dict.fromkeys((*models, "extractive")))
-    app = create_app(Service(worker, default_model, allowed_models, web, not needs_key))
+    app = create_app(Service(worker, default_model, tuple(dict.fromkeys((*(model or ()), "extractive"))), web))
     url_host = f"[{host}]" if ":" in host else host
     print_note(f"suffice listens on http://{url_host}:{listener.getsockname()[1]}")
     print_note(f"Collections: {', '.join(worker.collections) or 'none (add one with --docs NAME=PATH)'}.")
@@ -75,10 +72,7 @@ def serve(
         print_note(
             "No API keys: everyone on this machine can use the service. To require a key, run: suffice keys create NAME"
         )
-    server = build_http_server(app)
-    with suppress(KeyboardInterrupt):  # Uvicorn has shut down cleanly before it raises this.
-        server.run(sockets=[listener])
-    return 0 if server.started else 1
+    return serve_app(app, listener)
 
 
 def worker(
@@ -103,7 +97,7 @@ def worker(
     if check:
         _check_worker(config)
         return
-    worker = _open_worker(config, docs, runs, runs_per_user, runs_overall)
+    worker = _open_worker(config, docs, (runs, runs_per_user, runs_overall))
 
     async def work_until_signal() -> None:
         stopped = asyncio.Event()
@@ -126,13 +120,7 @@ def _check_worker(config: settings.Settings) -> None:
 
 
 def _open_worker(
-    config: settings.Settings,
-    docs: list[str] | None,
-    runs: int,
-    runs_per_user: int,
-    runs_overall: int | None,
-    *,
-    takes_jobs: bool = True,
+    config: settings.Settings, docs: list[str] | None, limits: tuple[int, int, int | None], *, takes_jobs: bool = True
 ) -> "Worker":
     from suffice.jobs import database, requests
     from suffice.jobs.telemetry import configure_logging
@@ -142,7 +130,7 @@ def _open_worker(
     return Worker(
         database.database_url(config.database_url, config.data_dir),
         requests.parse_collections(docs or []),
-        limits=ConcurrencyLimits(runs, runs_per_user, runs_overall),
+        limits=ConcurrencyLimits(*limits),
         takes_jobs=takes_jobs,
         has_telemetry=True,
         retention=config.retention,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from suffice.skills.load import SkillSet
     from suffice.skills.skill import Skill
 
-skills_app = CommandGroup(invoke_without_command=True)
+skills_app = CommandGroup("skills", invoke_without_command=True)
 
 
 @skills_app.callback()

@@ -21,47 +21,26 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
+from suffice import events
 from suffice.cli.safe_output import ESCAPE_SEQUENCE, strip_escape_sequences
 from suffice.errors import EXIT_INTERRUPTED
-from suffice.events import (
-    CheckingClaim,
-    Continued,
-    Drafting,
-    Event,
-    Failed,
-    PromptCompacted,
-    Recalled,
-    ReviewRound,
-    RoundDone,
-    Searching,
-    SearchStopped,
-    Started,
-    Writing,
-)
 from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.answer_html import is_http_url
 from suffice.report.markdown import describe_partly, describe_refusal, describe_restated, format_usage, render_markdown
 from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
-from suffice.text.plain import count
+from suffice.text.plain import count, to_one_line
 from suffice.text.sections import ReportSection
 from suffice.types import Passage, Report, Stop
 
 _T = TypeVar("_T")
-_THEME = Theme(
-    {
-        "markdown.block_quote": "none",
-        "markdown.code": "cyan",
-        "markdown.code_block": "cyan",
-        "markdown.h2": "bold",
-        "markdown.h3": "bold",
-        "markdown.link": "cyan",
-        "markdown.link_url": "cyan",
-        "markdown.item.bullet": "none",
-        "markdown.item.number": "none",
-    }
-)
+_MARKDOWN_STYLES = {
+    "none": ("block_quote", "item.bullet", "item.number"),
+    "cyan": ("code", "code_block", "link", "link_url"),
+    "bold": ("h2", "h3"),
+}
+_THEME = Theme({f"markdown.{name}": style for style, names in _MARKDOWN_STYLES.items() for name in names})
 _DRAFT_LINES = 6  # Lines of a draft that are shown while it is written.
 
 
@@ -124,44 +103,44 @@ class Terminal:
             self._bar.stop()
             self._bar = None
 
-    def show_event(self, event: Event) -> None:
+    def show_event(self, event: events.Event) -> None:
         """Show an event of a run: as a line if it is worth keeping, else in the status line."""
-        if isinstance(event, Started):
+        if isinstance(event, events.Started):
             if self._verbose:
                 self.show(f"strategy: {event.strategy} · model: {event.model} · stop rule: {event.gate}")
             self._start_status("thinking")
-        elif isinstance(event, Continued):
+        elif isinstance(event, events.Continued):
             earlier = event.earlier
             self.show(
                 f"continuing from run {earlier.run}: {len(earlier.evidence)} passages, {len(earlier.belief)} facts"
             )
-        elif isinstance(event, Recalled):
+        elif isinstance(event, events.Recalled):
             self.show("searching again for what earlier runs found: " + " · ".join(event.findings))
-        elif isinstance(event, Searching):
+        elif isinstance(event, events.Searching):
             self._start_status("searching: " + " · ".join(query.text for query in event.queries))
-        elif isinstance(event, RoundDone):
+        elif isinstance(event, events.RoundDone):
             self._stop_status()
             self._console.print(_format_round(event, verbose=self._verbose), soft_wrap=True)
             self._start_status("thinking")
-        elif isinstance(event, Writing):
+        elif isinstance(event, events.Writing):
             self._start_status("writing")
-        elif isinstance(event, Drafting):
+        elif isinstance(event, events.Drafting):
             self._show_draft(event)
-        elif isinstance(event, CheckingClaim):
+        elif isinstance(event, events.CheckingClaim):
             self._start_status(f"checking: {event.claim}")
-        elif isinstance(event, ReviewRound):
+        elif isinstance(event, events.ReviewRound):
             self._stop_status()
             self._console.print(_format_review(event), soft_wrap=True)
             self._start_status("reviewing")
-        elif isinstance(event, Failed) and event.failure.message not in self._shown_failures:
+        elif isinstance(event, events.Failed) and event.failure.message not in self._shown_failures:
             self._shown_failures.add(event.failure.message)  # The same fault of many calls is one line.
             self.show(f"{event.failure.where}: {event.failure.message}")
-        elif isinstance(event, PromptCompacted) and self._verbose:
+        elif isinstance(event, events.PromptCompacted) and self._verbose:
             self.show(f"{event.whole} texts are used in full, {event.shortened} shortened or left out ({event.why})")
-        elif isinstance(event, SearchStopped):
+        elif isinstance(event, events.SearchStopped):
             self._stop_status()
 
-    def _show_draft(self, event: Drafting) -> None:
+    def _show_draft(self, event: events.Drafting) -> None:
         """Show the last lines of the draft in the status line, which disappears when the report is printed."""
         self._drafts[event.section] = self._drafts.get(event.section, "") + event.text if event.text else ""
         if self._status is not None:
@@ -172,10 +151,7 @@ class Terminal:
     def _start_status(self, activity: str) -> None:
         self._stop_status()
         if self._console.is_terminal and not self._console.quiet:
-            width = max(20, self._console.width - 4)
-            self._status = self._console.status(
-                Text(activity if len(activity) <= width else activity[: width - 1] + "…")
-            )
+            self._status = self._console.status(Text(to_one_line(activity, max(20, self._console.width - 4))))
             self._status.start()
 
     def _stop_status(self) -> None:
@@ -340,7 +316,7 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
     console.print(table)
 
 
-def _format_round(event: RoundDone, *, verbose: bool) -> Text:
+def _format_round(event: events.RoundDone, *, verbose: bool) -> Text:
     queries = count(len(event.round.queries), "query", "queries")
     new = count(len(event.round.new), "new passage")
     counts = new if event.verdict.reason == "read_all" else f"{queries}, {new}"
@@ -357,7 +333,7 @@ def _format_round(event: RoundDone, *, verbose: bool) -> Text:
     )
 
 
-def _format_review(event: ReviewRound) -> Text:
+def _format_review(event: events.ReviewRound) -> Text:
     title = (f"review {event.round}", "bold")
     if event.composite is None:
         return Text.assemble(title, "  the evaluation could not be read")

@@ -57,6 +57,8 @@ def tune(
     from suffice.tuning.tuner import Tuner, TuningRules
 
     text, own = read_built_in(name), list_own_templates().get(name)
+    if own is not None:
+        text = own.read_text(encoding="utf-8")
     tasks = load_suite(suite)
     texts = [(path.name, read_text(path)) for path in candidates or ()]
     planned = min(experiments, len(texts)) if texts else experiments
@@ -70,21 +72,11 @@ def tune(
                 f"Experiment {experiment.number}: {experiment.decision} ({gain:+.3f}). {experiment.hypothesis}"
             )
 
+        rules = TuningRules(
+            planned, repeats, max_runs=max_runs, max_cost_usd=max_cost, max_seconds=max_seconds, concurrency=concurrency
+        )
         tuner = Tuner(
-            name,
-            text if own is None else own.read_text(encoding="utf-8"),
-            tasks,
-            evaluate,
-            propose,
-            out,
-            TuningRules(
-                planned,
-                repeats,
-                max_runs=max_runs,
-                max_cost_usd=max_cost,
-                max_seconds=max_seconds,
-                concurrency=concurrency,
-            ),
+            *(name, text, tasks, evaluate, propose, out, rules),
             on_experiment=report_experiment,
             on_run=lambda runs: terminal.show_progress("tuning", runs, max_runs or 0),
         )

@@ -73,13 +73,14 @@ class ApiKeyStore:
     def has_any(self) -> bool:
         """Whether a key was ever created. From then on every request needs one, even if all keys are revoked."""
         with self.engine.connect() as connection:
-            return connection.execute(sa.select(keys.c.id).limit(1)).first() is not None
+            self._is_required = connection.execute(sa.select(keys.c.id).limit(1)).first() is not None
+        return self._is_required
 
     async def is_required(self) -> bool:
         """Whether a key was ever created, at most ``RECHECK_SECONDS`` ago: the first key takes effect without a restart."""
         if not self._is_required and time.monotonic() - self._checked_at > RECHECK_SECONDS:
             self._checked_at = time.monotonic()  # Before the query: if the database hangs, only this request waits.
-            self._is_required = await asyncio.to_thread(self.has_any)
+            await asyncio.to_thread(self.has_any)
         return self._is_required
 
     def revoke(self, id: str) -> ApiKey:

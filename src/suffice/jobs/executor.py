@@ -113,7 +113,14 @@ class RunExecutor:
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         record = (Telemetry(stored.id).record_event,) if self.has_telemetry else ()
         listeners = (active.log.record_event, *active.listeners, *record)
-        active.task = asyncio.ensure_future(self._produce_events(stored, active, events))
+
+        async def produce_events() -> None:
+            config = await self._build_config(stored, active)
+            async with aclosing(run_pipeline(config)) as pipeline:
+                async for event in pipeline:
+                    events.put_nowait(event)
+
+        active.task = asyncio.ensure_future(produce_events())
         # Not at the end of the task's own code, which never runs if the task is cancelled before its first step.
         active.task.add_done_callback(lambda _: events.put_nowait(None))
         if active.is_interrupted:
@@ -135,13 +142,6 @@ class RunExecutor:
         if not active.is_local:  # The command line keeps its own log.
             await self._log_run(stored, active)
         await self._finish(stored.id, active.report)
-
-    async def _produce_events(self, stored: StoredRun, active: ActiveRun, events: asyncio.Queue[Event | None]) -> None:
-        """Run the pipeline and put its events into the queue."""
-        config = await self._build_config(stored, active)
-        async with aclosing(run_pipeline(config)) as pipeline:
-            async for event in pipeline:
-                events.put_nowait(event)
 
     async def _store_events(
         self, run_id: str, active: ActiveRun, listeners: EventListeners, events: asyncio.Queue[Event | None]
@@ -196,9 +196,7 @@ class RunExecutor:
         def find() -> RunConfig:
             findings = self.store.load_findings(stored.owner, stored.created, self.served.accepts)
             folders = () if options.scope.uses_web else list_folders(config.metadata["searched"])
-            recalled = tuple(recall_findings(findings, config.task, folders, config.embed))
-            if config.prior_run is not None:  # Its findings are already part of this run.
-                recalled = tuple(finding for finding in recalled if finding.run != config.prior_run.run)
+            recalled = tuple(recall_findings(findings, config.task, folders, config.embed, config.prior_run))
             workspace = replace(config.skills.workspace, findings=tuple(findings))
             return replace(
                 config,

@@ -9,8 +9,9 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -33,9 +34,8 @@ class Listener:
 class Heartbeats:
     """The heartbeat of this process and its view of the other workers."""
 
-    def __init__(self, engine: sa.Engine, *, dead_after: float = DEAD_AFTER) -> None:
+    def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        self._dead_after = dead_after
         self._host = socket.gethostname()
         self._pid = os.getpid()
         self.id = f"{self._host[:40]}-{self._pid}-{secrets.token_hex(3)}"
@@ -53,43 +53,33 @@ class Heartbeats:
 
     def beat(self) -> bool:
         """Record that this process is alive; return false if the others took it for dead and removed it."""
-        with self._engine.begin() as connection:
-            updated = connection.execute(sa.update(workers).where(workers.c.id == self.id).values(beat=time.time()))
-        return bool(updated.rowcount)
+        return self._update(workers.c.id == self.id, beat=time.time())
 
     def deregister(self) -> None:
         """Record that this process has ended, so that another worker resumes its runs at once."""
-        with self._engine.begin() as connection:
-            connection.execute(sa.update(workers).where(workers.c.id == self.id).values(pid=0))
+        self._update(workers.c.id == self.id, pid=0)
 
     def count_alive(self) -> int:
-        """Return the number of workers that are alive."""
-        with self._engine.connect() as connection:
-            rows = list(connection.execute(sa.select(workers)))
-        return sum(not self._is_dead(*row) for row in rows)
+        return sum(not self._is_dead(*row) for row in self._read(sa.select(workers)))
 
     def list_listeners(self) -> list[Listener]:
         """Return what the workers that are alive listen to."""
         query = sa.select(workers, listeners.c.queue, listeners.c.tags).join(
             listeners, listeners.c.worker == workers.c.id
         )
-        with self._engine.connect() as connection:
-            rows = list(connection.execute(query))
+        rows = self._read(query)
         return [Listener(queue, json.loads(tags)) for *worker, queue, tags in rows if not self._is_dead(*worker)]
 
     def is_alive_here(self) -> bool:
         """Whether a worker on this machine has sent a heartbeat lately; for health checks, which run beside the worker."""
-        with self._engine.connect() as connection:
-            rows = list(connection.execute(sa.select(workers).where(workers.c.host == self._host)))
+        rows = self._read(sa.select(workers).where(workers.c.host == self._host))
         return any(
-            pid != 0 and _is_process_running(pid) and time.time() - beat < self._dead_after for _, _, pid, beat in rows
+            pid != 0 and _is_process_running(pid) and time.time() - beat < DEAD_AFTER for _, _, pid, beat in rows
         )
 
     def take_over_dead_workers(self, on_dead: Callable[[str], None]) -> None:
         """Call ``on_dead`` with the id of each dead worker, then remove it. Only one process does so for each worker."""
-        with self._engine.connect() as connection:
-            rows = list(connection.execute(sa.select(workers).where(workers.c.id != self.id)))
-        for worker, host, pid, beat in rows:
+        for worker, host, pid, beat in self._read(sa.select(workers).where(workers.c.id != self.id)):
             if self._is_dead(worker, host, pid, beat) and self._claim(worker, beat):
                 on_dead(worker)
                 with self._engine.begin() as connection:
@@ -98,13 +88,15 @@ class Heartbeats:
 
     def _claim(self, worker: str, beat: float) -> bool:
         """Claim a dead worker. If the claimant dies too, the heartbeat stands still again and the next process claims it."""
+        return self._update(workers.c.id == worker, workers.c.beat == beat, beat=time.time(), host=_CLAIMED)
+
+    def _read(self, query: sa.Select[Any]) -> Sequence[Any]:
+        with self._engine.connect() as connection:
+            return connection.execute(query).all()
+
+    def _update(self, *conditions: sa.ColumnElement[bool], **values: Any) -> bool:
         with self._engine.begin() as connection:
-            claimed = connection.execute(
-                sa.update(workers)
-                .where(workers.c.id == worker, workers.c.beat == beat)
-                .values(beat=time.time(), host=_CLAIMED)
-            )
-        return bool(claimed.rowcount)
+            return bool(connection.execute(sa.update(workers).where(*conditions).values(**values)).rowcount)
 
     def _is_dead(self, worker: str, host: str, pid: int, beat: float) -> bool:
         if worker == self.id:
@@ -117,7 +109,7 @@ class Heartbeats:
         if known != beat:
             self._last_seen[worker] = (beat, time.monotonic())
             return False
-        return time.monotonic() - since > self._dead_after
+        return time.monotonic() - since > DEAD_AFTER
 
 
 def _remove(connection: sa.Connection, worker: str) -> None:

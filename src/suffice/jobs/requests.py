@@ -46,8 +46,7 @@ def parse_request(text: str) -> JobRequest:
     stored = json.loads(text)
     options = dict(stored["options"])
     # Version 0.1 stored limits as a nested object.
-    for name, value in options.pop("bounds", {}).items():
-        options[BOUND_OPTIONS[name]] = value
+    options |= {BOUND_OPTIONS[name]: value for name, value in options.pop("bounds", {}).items()}
     if options.pop("with_leads", False):
         options["interventions"] = ["leads", *options.get("interventions", ())]
     collections = tuple(stored["collections"])

@@ -134,8 +134,11 @@ class RunStore:
         return found[0]
 
     def _find_runs(self, query: sa.Select[Any]) -> list[StoredRun]:
+        return [StoredRun(*row) for row in self._read(query)]
+
+    def _read(self, query: sa.Select[Any]) -> Sequence[Any]:
         with self.engine.connect() as connection:
-            return [StoredRun(*row) for row in connection.execute(query)]
+            return connection.execute(query).all()
 
     def list_runs(
         self,
@@ -156,20 +159,17 @@ class RunStore:
         if status is not None:
             query = query.where(runs.c.status == status)
         ids: list[str] = []
-        with self.engine.connect() as connection:
-            while len(ids) < limit:
-                rows = connection.execute(query if after is None else query.where(place < after)).all()
-                ids += [run_id for _, run_id, request in rows if accept(request)]
-                if len(rows) < PAGE_SIZE:
-                    break
-                after = (rows[-1][0], rows[-1][1])
-            found = connection.execute(sa.select(runs).where(runs.c.id.in_(ids[:limit])).order_by(*newest))
-            return [StoredRun(*row) for row in found]
+        while len(ids) < limit:
+            rows = self._read(query if after is None else query.where(place < after))
+            ids += [run_id for _, run_id, request in rows if accept(request)]
+            if len(rows) < PAGE_SIZE:
+                break
+            after = (rows[-1][0], rows[-1][1])
+        return self._find_runs(sa.select(runs).where(runs.c.id.in_(ids[:limit])).order_by(*newest))
 
     def count_by_status(self) -> dict[str, int]:
         query = sa.select(runs.c.status, sa.func.count()).group_by(runs.c.status)
-        with self.engine.connect() as connection:
-            return {str(row[0]): int(row[1]) for row in connection.execute(query)}
+        return dict(self._read(query))
 
     def list_stale_queued(self, before: float) -> list[StoredRun]:
         """Return old queued runs; some may never have reached the queue because the process died after storing them."""
@@ -200,10 +200,8 @@ class RunStore:
 
     def find_cancelled(self, ids: Sequence[str]) -> set[str]:
         """Return those of the runs whose end was requested."""
-        if not ids:
-            return set()
-        with self.engine.connect() as connection:
-            return set(connection.scalars(sa.select(runs.c.id).where(runs.c.id.in_(ids), runs.c.cancel)))
+        query = sa.select(runs.c.id).where(runs.c.id.in_(ids), runs.c.cancel)
+        return {run_id for (run_id,) in self._read(query)} if ids else set()
 
     def _update(self, run_id: str, from_statuses: Sequence[str] = (), **values: Any) -> bool:
         """Change a run, if it has one of these statuses where they are given; return whether it was changed."""
@@ -260,21 +258,17 @@ class RunStore:
 
     def find_expired(self, retention: Retention) -> list[str]:
         """Return the oldest ended runs that the retention rules do not keep, at most ``PAGE_SIZE`` of them."""
-        ended = _select_oldest_ended(runs.c.id)
+        oldest = _select_oldest_ended(runs.c.id).limit(PAGE_SIZE)
         found: list[str] = []
-        with self.engine.connect() as connection:
-            if retention.seconds is not None:
-                old = ended.where(runs.c.finished < time.time() - retention.seconds)
-                found += connection.scalars(old.limit(PAGE_SIZE))
-            if retention.runs is not None:
-                count = sa.select(sa.func.count()).where(runs.c.status.in_(ENDED_STATUSES))
-                surplus = connection.execute(count).scalar_one() - retention.runs
-                if surplus > 0:
-                    found += connection.scalars(ended.limit(min(PAGE_SIZE, surplus)))
-            if retention.bytes is not None:
-                surplus = self._stored_chars(connection) - retention.bytes
-                if surplus > 0:
-                    found += self._oldest_of_size(connection, surplus)
+        if retention.seconds is not None:
+            expired = oldest.where(runs.c.finished < time.time() - retention.seconds)
+            found += [run_id for (run_id,) in self._read(expired)]
+        if retention.runs is not None:
+            by_status = self.count_by_status()
+            surplus = sum(by_status.get(status, 0) for status in ENDED_STATUSES) - retention.runs
+            found += [run_id for (run_id,) in self._read(oldest)][: max(0, surplus)]
+        if retention.bytes is not None:
+            found += self._find_oldest_beyond(retention.bytes)
         return list(dict.fromkeys(found))[:PAGE_SIZE]
 
     def iter_export(self, owner: str, accept: AcceptRequest) -> Iterator[dict[str, Any]]:
@@ -285,28 +279,25 @@ class RunStore:
             for stored in page:
                 yield {
                     "job_id": stored.id,
-                    "status": stored.status,
-                    "created": stored.created,
-                    "started": stored.started,
-                    "finished": stored.finished,
+                    **{name: getattr(stored, name) for name in ("status", "created", "started", "finished")},
                     "request": json.loads(stored.request),
                     "report": None if stored.report is None else json.loads(stored.report),
                     "error": None if stored.error is None else json.loads(stored.error),
                     "events": [json.loads(event.data) for event in self.read_events(stored.id, 0, 100_000)],
                 }
 
-    def _stored_chars(self, connection: sa.Connection) -> int:
-        sums = (sa.select(sa.func.sum(size)) for size in (_get_run_size(), _size(events.c.data)))
-        return sum(connection.execute(query).scalar_one() or 0 for query in sums)
-
-    def _oldest_of_size(self, connection: sa.Connection, surplus: int) -> Iterator[str]:
-        """Yield the oldest ended runs until they take up ``surplus`` characters."""
-        of_events = sa.select(sa.func.sum(_size(events.c.data))).where(events.c.run == runs.c.id).scalar_subquery()
-        size = _get_run_size() + sa.func.coalesce(of_events, 0)
-        for run_id, chars in connection.execute(_select_oldest_ended(runs.c.id, size).limit(PAGE_SIZE)):
-            if surplus <= 0:
+    def _find_oldest_beyond(self, allowed: int) -> Iterator[str]:
+        """Yield the oldest ended runs until the others take up no more characters than are allowed."""
+        run_size = _size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error)
+        event_size = sa.func.sum(_size(events.c.data))
+        stored = sum(self._read(sa.select(size))[0][0] or 0 for size in (sa.func.sum(run_size), event_size))
+        of_events = sa.select(event_size).where(events.c.run == runs.c.id).scalar_subquery()
+        size = run_size + sa.func.coalesce(of_events, 0)
+        oldest = self._read(_select_oldest_ended(runs.c.id, size).limit(PAGE_SIZE)) if stored > allowed else ()
+        for run_id, chars in oldest:
+            if stored <= allowed:
                 return
-            surplus -= chars
+            stored -= chars
             yield run_id
 
     # -- events --------------------------------------------------------------------------------------------------------
@@ -328,27 +319,23 @@ class RunStore:
 
     def read_events(self, run_id: str, after: int, limit: int = 100) -> list[StoredEvent]:
         """Return the events with a number greater than ``after``, in order."""
-        return self._read(_select_events(run_id).where(events.c.seq > after).order_by(events.c.seq).limit(limit))
+        query = _select_events(run_id).where(events.c.seq > after).order_by(events.c.seq).limit(limit)
+        return [StoredEvent(*row) for row in self._read(query)]
 
     def load_events(self, run_id: str, *types: str) -> list[dict[str, Any]]:
         """Return the events of these types as they were serialized, in order."""
         found = self._read(_select_events(run_id).where(events.c.type.in_(types)).order_by(events.c.seq))
-        return [json.loads(event.data) for event in found]
+        return [json.loads(data) for _, _, data in found]
 
     def last_event(self, run_id: str) -> StoredEvent | None:
         found = self._read(_select_events(run_id).order_by(events.c.seq.desc()).limit(1))
-        return found[0] if found else None
+        return StoredEvent(*found[0]) if found else None
 
     def latest_positions(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
         """Return the status of each run and the number of its last event."""
         last = sa.select(sa.func.max(events.c.seq)).where(events.c.run == runs.c.id).scalar_subquery()
-        with self.engine.connect() as connection:
-            rows = connection.execute(sa.select(runs.c.id, runs.c.status, last).where(runs.c.id.in_(ids)))
-            return {run_id: (status, seq or 0) for run_id, status, seq in rows}
-
-    def _read(self, query: sa.Select[Any]) -> list[StoredEvent]:
-        with self.engine.connect() as connection:
-            return [StoredEvent(*row) for row in connection.execute(query)]
+        rows = self._read(sa.select(runs.c.id, runs.c.status, last).where(runs.c.id.in_(ids)))
+        return {run_id: (status, seq or 0) for run_id, status, seq in rows}
 
 
 def _check_quota(connection: sa.Connection, owner: str, quota: Quota) -> None:
@@ -363,10 +350,6 @@ def _check_quota(connection: sa.Connection, owner: str, quota: Quota) -> None:
 
 def _select_oldest_ended(*columns: Any) -> sa.Select[Any]:
     return sa.select(*columns).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
-
-
-def _get_run_size() -> Any:
-    return _size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error)
 
 
 def _size(column: Any) -> Any:

@@ -11,18 +11,7 @@ from typing import Any
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from suffice.events import (
-    Event,
-    Failed,
-    Finished,
-    Planned,
-    Reflected,
-    RoundDone,
-    Searching,
-    SearchStopped,
-    Started,
-    Writing,
-)
+from suffice import events
 
 REGISTRY = CollectorRegistry()
 DURATION = Histogram(
@@ -59,22 +48,15 @@ def configure_logging(stream: Any = None) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
+    render = structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
-        processors=[*shared, structlog.processors.JSONRenderer(ensure_ascii=False)],
+        processors=[*shared, render],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.PrintLoggerFactory(stream or sys.stderr),
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(ensure_ascii=False),
-            ],
-        )
-    )
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(render, foreign_pre_chain=shared))
     handler.addFilter(RepeatFilter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
 
@@ -111,70 +93,57 @@ class Telemetry:
         self._round_tokens = 0
         self._tokens_left: float | None = None
 
-    def record_event(self, event: Event) -> None:
+    def record_event(self, event: events.Event) -> None:
         """Turn an event into log lines and metrics."""
-        if isinstance(event, Started):
+        if isinstance(event, events.Started):
             self._token_bound = self._tokens_left = event.bounds.get("tokens")
-            self._log_event(
-                "run_started", 0, strategy=event.strategy, memory=event.memory, model=event.model, gate=event.gate
-            )
-        elif isinstance(event, Planned):
+            parts = {name: getattr(event, name) for name in ("strategy", "memory", "model", "gate")}
+            self._log_event("run_started", 0, **parts)
+        elif isinstance(event, events.Planned):
             self._tokens_left = event.tokens_left
             self._log_event("planned", 0, queries=len(event.queries), complexity=event.complexity)
-        elif isinstance(event, Reflected):
+        elif isinstance(event, events.Reflected):
             self._tokens_left = event.tokens_left
-            self._log_event(
-                "reflected",
-                event.round,
-                sufficient=event.sufficient,
-                confidence=event.confidence,
-                gaps=len(event.gaps),
-                queries=len(event.queries),
-            )
-        elif isinstance(event, Searching):
+            judged = {"sufficient": event.sufficient, "confidence": event.confidence}
+            self._log_event("reflected", event.round, **judged, gaps=len(event.gaps), queries=len(event.queries))
+        elif isinstance(event, events.Searching):
             self._log_event("searching", event.index, queries=len(event.queries))
-        elif isinstance(event, RoundDone):
+        elif isinstance(event, events.RoundDone):
             self._results += len(event.round.new) if event.accepted else 0
             self._round_tokens += event.tokens
             self._spend(self._round_tokens)
             self._log_event("round_done", event.round.index, accepted=event.accepted, tokens=event.tokens)
-        elif isinstance(event, Failed):
+        elif isinstance(event, events.Failed):
             self._log_event(
-                "failed", None, where=event.failure.where, kind=event.failure.kind, attempt=event.failure.attempt
+                "failed", None, **{name: getattr(event.failure, name) for name in ("where", "kind", "attempt")}
             )
             if event.failure.where == "search":
                 SEARCH_FAILURES.inc()
-        elif isinstance(event, SearchStopped):
+        elif isinstance(event, events.SearchStopped):
             self._record_stop(event)
-        elif isinstance(event, Writing):
+        elif isinstance(event, events.Writing):
             self._log_event("writing", None, passages=event.passages)
-        elif isinstance(event, Finished):
+        elif isinstance(event, events.Finished):
             self._record_finish(event)
 
     def _spend(self, tokens: int) -> None:
         self._tokens_left = None if self._token_bound is None else max(0.0, self._token_bound - tokens)
 
-    def _record_stop(self, event: SearchStopped) -> None:
+    def _record_stop(self, event: events.SearchStopped) -> None:
         self._tokens_left = event.state["token_budget"]
         self._log_event("stopped", event.stop.round, reason=event.stop.reason, gate=event.stop.gate)
         DURATION.observe(monotonic() - self._started_at)
         ROUNDS.observe(len(event.stop.rounds))
         STOPS.labels(event.stop.reason).inc()
 
-    def _record_finish(self, event: Finished) -> None:
+    def _record_finish(self, event: events.Finished) -> None:
         report = event.report
         usage = report.usage
-        self._spend(usage.input_tokens + usage.output_tokens)
-        self._log_event(
-            "run_finished",
-            report.stop.round,
-            status=report.status,
-            claims=len(report.claims),
-            sources=len(report.sources),
-            tokens=usage.input_tokens + usage.output_tokens,
-            cost_usd=usage.cost_usd,
-            seconds=round(usage.seconds, 3),
-        )
+        tokens = usage.input_tokens + usage.output_tokens
+        self._spend(tokens)
+        counts = {"claims": len(report.claims), "sources": len(report.sources), "tokens": tokens}
+        spent = {"cost_usd": usage.cost_usd, "seconds": round(usage.seconds, 3)}
+        self._log_event("run_finished", report.stop.round, status=report.status, **counts, **spent)
         REPORTS.labels(report.status).inc()
         COST.inc(usage.cost_usd or 0.0)
         for role, used in usage.by_role.items():

@@ -60,11 +60,7 @@ class ConcurrencyLimits:
 
 
 class Worker:
-    """This process's part in the service.
-
-    ``collections`` are the operator's documents by name. ``dead_after`` is how many seconds without a heartbeat make another
-    worker count as dead.
-    """
+    """This process's part in the service. ``collections`` are the operator's documents by name."""
 
     def __init__(
         self,
@@ -74,7 +70,6 @@ class Worker:
         limits: ConcurrencyLimits = ConcurrencyLimits(),
         takes_jobs: bool = True,
         prepare: PrepareRun = prepare_run,
-        dead_after: float = DEAD_AFTER,
         has_telemetry: bool = False,
         retention: Retention = Retention(),
     ) -> None:
@@ -90,17 +85,11 @@ class Worker:
         self.store = RunStore(engine)
         self.event_stream = EventStream(self.store)
         self.api_keys = ApiKeyStore(engine)
-        self.heartbeats = Heartbeats(engine, dead_after=dead_after)
+        self.heartbeats = Heartbeats(engine)
         self._stopping = threading.Event()
         self._last_beat = self._loop_alive_at = -math.inf
-        self._executor = RunExecutor(
-            self.store,
-            self.event_stream,
-            self.served,
-            prepare,
-            is_stopping=self._stopping.is_set,
-            has_telemetry=has_telemetry,
-        )
+        parts = self.store, self.event_stream, self.served, prepare
+        self._executor = RunExecutor(*parts, is_stopping=self._stopping.is_set, has_telemetry=has_telemetry)
         self._workflows: set[asyncio.Task[Any]] = set()
         self._reading_tags: asyncio.Task[None] | None = None
         self._stranded: set[str] = set()

@@ -31,7 +31,7 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     errors.install_error_handlers(app)
-    app.add_middleware(SecurityMiddleware, needs_key=service.needs_key)
+    app.add_middleware(SecurityMiddleware, needs_key=service.worker.api_keys.is_required)
     for module in (page, runs, jobs, sources, chat, health):
         app.include_router(module.router)
     return app

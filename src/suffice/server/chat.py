@@ -79,10 +79,7 @@ async def list_models(client: ClientDep) -> dict[str, Any]:
     summary="Research the last user message (OpenAI-compatible)",
     response_model=None,
     responses={
-        200: {
-            "description": "A chat completion, or its chunks with `stream`",
-            "content": {"text/event-stream": {}},
-        },
+        200: {"description": "A chat completion, or its chunks with `stream`", "content": {"text/event-stream": {}}},
         **document_errors(400, 401, 408, 413, 422, 429, 500, 503),
     },
 )
@@ -121,19 +118,13 @@ async def create_completion(request: ChatRequest, service: ServiceDep, client: C
 def build_annotations(text: str, sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return an annotation for each citation in the text; files have their location in place of a URL."""
     known = {source["id"]: source for source in sources}
-    return [
-        {
-            "type": "url_citation",
-            "url_citation": {
-                "start_index": citation.start,
-                "end_index": citation.end,
-                "url": known[citation.handle]["url"] or known[citation.handle]["location"],
-                "title": known[citation.handle]["title"],
-            },
-        }
-        for citation in find_citations(text)
-        if citation.handle in known
-    ]
+    annotations = []
+    for citation in find_citations(text):
+        if (source := known.get(citation.handle)) is not None:
+            cited = {"url": source["url"] or source["location"], "title": source["title"]}
+            place = {"start_index": citation.start, "end_index": citation.end}
+            annotations.append({"type": "url_citation", "url_citation": {**place, **cited}})
+    return annotations
 
 
 async def _stream_chunks(service: Service, run: str, model: str, usage: bool) -> AsyncGenerator[bytes, None]:

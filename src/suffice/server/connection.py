@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from contextlib import suppress
 from typing import Any
 
 import h11
@@ -55,19 +56,26 @@ class HeadTimeoutProtocol(H11Protocol):
 
 def build_http_server(app: ASGIApp) -> uvicorn.Server:
     """Build the server of an application; it is not started."""
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http=HeadTimeoutProtocol,
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-            limit_concurrency=MAX_CONNECTIONS,
-        )
+    config = uvicorn.Config(
+        app,
+        http=HeadTimeoutProtocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        limit_concurrency=MAX_CONNECTIONS,
     )
+    return uvicorn.Server(config)
+
+
+def serve_app(app: ASGIApp, listener: socket.socket) -> int:
+    """Serve an application until the process is interrupted; return the exit status."""
+    server = build_http_server(app)
+    with suppress(KeyboardInterrupt):  # Uvicorn has shut down cleanly before it raises this.
+        server.run(sockets=[listener])
+    return 0 if server.started else 1
 
 
 def open_socket(host: str, port: int) -> socket.socket:

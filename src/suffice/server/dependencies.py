@@ -67,12 +67,7 @@ class Service:
     """The model of requests that name none; ``None`` is the configured one."""
     allowed_models: tuple[str, ...] = ("extractive",)
     allows_web: bool = False
-    is_open: bool = True
-    """No key is needed until one is created, because only this machine can connect."""
     searches: SearchLimiter = field(default_factory=SearchLimiter)
-
-    async def needs_key(self) -> bool:
-        return not self.is_open or await self.worker.api_keys.is_required()
 
 
 @dataclass(frozen=True)
@@ -95,7 +90,7 @@ async def get_client(
     service: ServiceDep, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None
 ) -> Client:
     """Authenticate the request by its bearer key."""
-    if not await service.needs_key():
+    if not await service.worker.api_keys.is_required():
         return Client()
     key = None if given is None else await asyncio.to_thread(service.worker.api_keys.authenticate, given.credentials)
     if key is None:

@@ -72,39 +72,29 @@ def document_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def install_error_handlers(app: FastAPI) -> None:
     """Turn every exception into an error response."""
+    for kind in (ApiError, RequestValidationError, HTTPException, SufficeError, DatabaseError, Exception):
+        app.add_exception_handler(kind, _respond)
 
-    @app.exception_handler(ApiError)
-    async def handle_api_error(request: Request, error: ApiError) -> JSONResponse:
+
+async def _respond(request: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, ApiError):
         return error_response(error.status, str(error), error.retryable, error.headers)
-
-    @app.exception_handler(RequestValidationError)
-    async def handle_invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
+    if isinstance(error, RequestValidationError):
         return error_response(422, _format_validation_error(error, request.headers.get("content-type", "")))
-
-    @app.exception_handler(HTTPException)
-    async def handle_http_error(request: Request, error: HTTPException) -> JSONResponse:
+    if isinstance(error, HTTPException):
         path = request.url.path
         messages = {404: f"There is nothing at {path}", 405: f"{request.method} is not supported at {path}"}
         message = messages.get(error.status_code, str(error.detail))
         return error_response(error.status_code, message, headers=error.headers)
-
-    @app.exception_handler(SufficeError)
-    async def handle_suffice_error(request: Request, error: SufficeError) -> JSONResponse:
-        if isinstance(error, Unavailable):
-            return error_response(503, str(error), error.retryable)
+    if isinstance(error, Unavailable):
+        return error_response(503, str(error), error.retryable)
+    if isinstance(error, SufficeError):
         return error_response(422 if isinstance(error, InputError) else 500, str(error))
-
-    @app.exception_handler(DatabaseError)
-    async def handle_database_error(request: Request, error: DatabaseError) -> JSONResponse:
-        if not is_database_failure(error):
-            return await handle_unexpected_error(request, error)
+    if is_database_failure(error):
         log.error("The database failed: %s", str(error).partition("\n")[0])
         return error_response(503, "The database does not answer; try again later", True, {"retry-after": "10"})
-
-    @app.exception_handler(Exception)
-    async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
-        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return error_response(500, "An internal error occurred; see the server's log")
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return error_response(500, "An internal error occurred; see the server's log")
 
 
 def _format_validation_error(error: RequestValidationError, content_type: str) -> str:

@@ -5,7 +5,6 @@ import json
 import math
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, suppress
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query
@@ -211,8 +210,8 @@ def _summarize_run(stored: StoredRun) -> dict[str, Any]:
         "task": parse_request(stored.request).question,
         "status": stored.status,
         "priority": Priority(stored.priority).name.lower(),
-        "created": format_time(datetime.fromtimestamp(stored.created, UTC)),
-        "finished": None if stored.finished is None else format_time(datetime.fromtimestamp(stored.finished, UTC)),
+        "created": format_time(stored.created),
+        "finished": None if stored.finished is None else format_time(stored.finished),
         "ending": None if stored.report is None else json.loads(stored.report)["status"],
     }
 

@@ -11,15 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _ENVIRONMENT_ERRORS = frozenset(
-    {
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_CANTOPEN,
-    }
+    getattr(sqlite3, f"SQLITE_{name}") for name in "PERM BUSY LOCKED READONLY IOERR FULL CANTOPEN".split()
 )
 
 

@@ -26,7 +26,7 @@ from suffice.errors import InputError
 from suffice.screening.filter import remove_injected_lines
 from suffice.text.citations import strip_citations
 from suffice.text.entities import content_stems
-from suffice.types import Embed, Report
+from suffice.types import Embed, PriorRun, Report
 
 DATABASE_NAME = "memory.sqlite"
 MAX_RESULTS = 4  # Findings given to a run.
@@ -108,13 +108,18 @@ class FindingStore:
             )
         return True
 
-    def find_similar(self, task: str, folders: Sequence[str], embed: Embed | None = None) -> list[StoredFinding]:
-        """Return the best earlier findings for a task, of the web or of these documents."""
-        return recall_findings(self._load_all(), task, folders, embed)
-
     def search(self, text: str) -> list[StoredFinding]:
         """Return the findings that share a word with the text, most alike first; all findings for an empty text."""
-        findings = self._load_all()
+        if not self._path.exists():
+            return []
+        with self._connect() as database:
+            rows = database.execute(
+                "SELECT id, run, task, title, narrative, facts, score, folders FROM findings ORDER BY id"
+            ).fetchall()
+        findings = []
+        for id, run, task, title, narrative, encoded, score, folders in rows:
+            facts = tuple(StoredFact(text, tuple(sources)) for text, sources in json.loads(encoded))
+            findings.append(StoredFinding(id, run, task, title, narrative, facts, score, tuple(json.loads(folders))))
         if not text.strip():
             return findings
         scored = [(_stem_similarity(text, finding.texts[0]), finding) for finding in findings]
@@ -128,19 +133,6 @@ class FindingStore:
             if ids is None:
                 return database.execute("DELETE FROM findings").rowcount
             return sum(database.execute("DELETE FROM findings WHERE id = ?", (id,)).rowcount for id in ids)
-
-    def _load_all(self) -> list[StoredFinding]:
-        if not self._path.exists():
-            return []
-        with self._connect() as database:
-            rows = database.execute(
-                "SELECT id, run, task, title, narrative, facts, score, folders FROM findings ORDER BY id"
-            ).fetchall()
-        found = []
-        for id, run, task, title, narrative, encoded, score, folders in rows:
-            facts = tuple(StoredFact(text, tuple(sources)) for text, sources in json.loads(encoded))
-            found.append(StoredFinding(id, run, task, title, narrative, facts, score, tuple(json.loads(folders))))
-        return found
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
@@ -178,15 +170,20 @@ def rank_findings(
 
 
 def recall_findings(
-    findings: Sequence[StoredFinding], task: str, folders: Sequence[str], embed: Embed | None = None
+    findings: Sequence[StoredFinding],
+    task: str,
+    folders: Sequence[str],
+    embed: Embed | None = None,
+    prior_run: PriorRun | None = None,
 ) -> list[StoredFinding]:
     """Return the findings with a fact that is near to a task, best first: a run looks these facts up again.
 
     They come from the web or from the documents in ``folders``, which are none for a run that asks web services: what it asks
-    is no private sentence.
+    is no private sentence. Those of ``prior_run`` are already part of the run that continues it.
     """
     own = [finding for finding in findings if finding.is_public or finding.is_from(folders)]
-    return [finding for finding in rank_findings(own, task, embed) if find_near_fact(finding, task) is not None]
+    near = [finding for finding in rank_findings(own, task, embed) if find_near_fact(finding, task) is not None]
+    return [finding for finding in near if prior_run is None or finding.run != prior_run.run]
 
 
 def list_folders(searched: Mapping[str, Any]) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -54,39 +53,31 @@ class RunLogBuilder:
         assert self.started is not None, "the first event of a run is Started"
         started, usage, stop, metadata = self.started, report.usage, report.stop, report.metadata
         review = metadata.get("review") or {}
+        spent = ("seconds", "input_tokens", "output_tokens", "cost_usd", "searches", "pages_read", "model")
+        noted = ("task_type", "tier", "version", "producer", "evaluator", "continues")
         return {
             "run": report.run,
-            "at": format_time(datetime.fromtimestamp(self._started_at, UTC)),
+            "at": format_time(self._started_at),
             "task": report.task,
             "skills": [skill["name"] for skill in metadata.get("skills") or ()],
             "docs": (metadata.get("searched") or {}).get("docs", []),
-            "task_type": metadata.get("task_type"),
+            **{name: metadata.get(name) for name in noted},
             "status": report.status,
             "stop": stop.reason,
             "gate": stop.expression or stop.gate,
             "strategy": started.strategy,
             "preset": metadata.get("strategy"),
-            "tier": metadata.get("tier"),
             "memory": started.memory,
             "seed": started.seed,
-            "version": metadata.get("version"),
-            "model": usage.model,
-            "producer": metadata.get("producer"),
-            "evaluator": metadata.get("evaluator"),
-            "seconds": usage.seconds,
+            **{name: getattr(usage, name) for name in spent},
             "durations": {
                 "gather": round(self._search_ended_at - self._started_at, 3),
                 "write": round(time.time() - self._search_ended_at, 3),
             },
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
             "tokens_by_stage": {
                 role: {"calls": used.calls, "input": used.input_tokens, "output": used.output_tokens}
                 for role, used in usage.by_role.items()
             },
-            "cost_usd": usage.cost_usd,
-            "searches": usage.searches,
-            "pages_read": usage.pages_read,
             "rounds": len(stop.rounds),
             "queries": [query for one in stop.rounds for query in one.queries],
             "novelty_scores": [one.readings.get("novelty.words") for one in stop.rounds],
@@ -95,7 +86,6 @@ class RunLogBuilder:
             "review_scores": [one.get("composite") for one in review.get("rounds", ())],
             "review_passed": review.get("passed"),
             "memory_hits": list(metadata.get("recalled", ())),
-            "continues": metadata.get("continues"),
         }
 
 
@@ -174,9 +164,9 @@ def find_run_dir(data_dir: Path, name: str) -> Path:
     matches = [folder for folder in folders if name and folder.name.startswith(name)]
     if name == LAST_RUN:
         matches = folders[-1:]
-    exact = [folder for folder in matches if folder.name == name]
-    if len(exact or matches) == 1:
-        return (exact or matches)[0]
+    matches = [folder for folder in matches if folder.name == name] or matches
+    if len(matches) == 1:
+        return matches[0]
     if matches:
         raise InputError(f"{name!r} matches {len(matches)} runs; give more of the id (suffice runs lists them)")
     if any(row["run"] == name for row in read_log(data_dir)):

@@ -34,6 +34,7 @@ export function prepare(parts, showError) {
     });
   }
   byId("settings-button").onclick = () => byId("settings").showModal();
+  byId("settings-button").disabled = false;
   byId("settings-done").onclick = () => byId("settings").close();
   byId("settings-reset").onclick = resetSettings;
   byId("settings").addEventListener("close", () => {
