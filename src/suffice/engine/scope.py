@@ -5,13 +5,13 @@ what was read.
 """
 
 import os
-from collections.abc import AsyncGenerator, Callable, Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 from suffice.engine.loop import build_stopped, judge_round
-from suffice.events import Event, Searching
+from suffice.events import Searching, SearchStopped
 from suffice.gates.base import Gate
 from suffice.memory.evidence import RUN_WORDS, list_runs
 from suffice.meters import MeterSet
@@ -124,14 +124,18 @@ def count_tokens(passages: Sequence[Passage]) -> int:
 
 async def read_all(
     run: RunState, passages: tuple[Passage, ...], screen: Callable[[Search], Search], gate: Gate, meters: MeterSet
-) -> AsyncGenerator[Event, None]:
-    """Take all passages into the evidence in one round. ``screen`` wraps a search so that its results are screened."""
+) -> SearchStopped:
+    """Take all passages into the evidence in one round, and return the last event of the search.
+
+    ``screen`` wraps a search so that its results are screened.
+    """
+    emit = run.event_queue.add
 
     async def find_all(query: Query, k: int) -> list[Passage]:
         return list(passages)
 
     query = Query(run.task, "read everything in scope")
-    yield Searching(1, (query,))
+    emit(Searching(1, (query,)))
     read = await screen(find_all)(query, len(passages))
     found = tuple(drop_copies(read))
     round = Round(1, (Hits(query, found),), found, found)
@@ -145,9 +149,10 @@ async def read_all(
     if found != tuple(read):
         because += " without what copies repeat"
     verdict = Verdict("read_all", True, "read_all", because, promise="guarantee")
-    yield replace(done, accepted=True, verdict=verdict)
+    emit(replace(done, accepted=True, verdict=verdict))
     stopped = build_stopped(run, gate, verdict)
     if run.breadth != "narrow":
         whole = Coverage(1.0, 1.0, 1.0, files, files, "everything in scope was read")
         stopped = replace(stopped, stop=replace(stopped.stop, coverage=whole))
-    yield stopped
+    emit(stopped)
+    return stopped

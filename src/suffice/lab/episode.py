@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suffice import plugins
+from suffice.engine.bounds import add_budget
 from suffice.engine.loop import run_loop
-from suffice.engine.pipeline import add_budget
 from suffice.errors import ModelError
-from suffice.events import RoundDone, SearchStopped
+from suffice.events import RoundDone
 from suffice.gates.parse import parse_gate
 from suffice.lab.conditions import get_condition, render_for_answer
 from suffice.lab.data import LabQuestion
@@ -73,14 +73,12 @@ async def run_episode(cell: Cell, question: LabQuestion, parts: EpisodeParts) ->
     embed = None if gate.needs.isdisjoint(EMBEDDING_READINGS) else parts.embed
     meters = build_meters(gate.needs, question.text, embed)
     strategy = plugins.load_plugin("strategies", cell.harness)()
-    course, stop = _Course(), None
-    async for event in run_loop(run, parts.search, strategy, gate, meters, k=cell.k):
-        if isinstance(event, RoundDone):
-            await _record_round(course, event, run, question, parts, shadow=cell.gate == NO_GATE)
-        elif isinstance(event, SearchStopped):
-            stop = event.stop
-        run.take_events()
-    assert stop is not None, "the last event of a loop is SearchStopped"
+    course = _Course()
+
+    async def record_round(event: RoundDone) -> None:
+        await _record_round(course, event, run, question, parts, shadow=cell.gate == NO_GATE)
+
+    stop = (await run_loop(run, parts.search, strategy, gate, meters, k=cell.k, after_round=record_round)).stop
     if course.answers:  # The last of the extra answers is the answer; now it is billed.
         answer, usage, failed = course.answers[-1], course.answer_usage[-1], False
     else:
