@@ -36,19 +36,7 @@ class Dial:
 
 
 class Gate(ABC):
-    """Base of every gate. A new gate subclasses ``LeafGate`` and implements ``judge``:
-
-        class quiet(LeafGate):
-            needs = frozenset({"novelty.words"})
-
-            def __init__(self, below: float = 2.0) -> None:
-                super().__init__(below=below)
-                self.below = below
-
-            def judge(self, readings, seed=0):
-                return self.judge_below("novelty.words", readings, self.below, "saturated", "little is new")
-
-    Register it under the entry-point group ``suffice.gates``; then ``quiet(below=3) | budget(rounds=5)`` parses.
+    """Base of every gate. A new gate subclasses ``LeafGate`` and implements ``judge``; ``docs/extend.md`` has an example.
 
     ``needs`` names the readings that ``judge`` uses. ``promise`` says how far a stop can be trusted. ``dials`` lists the
     parameters that a user interface may offer. ``bounds`` are the limits at which the gate certainly ends a run, by kind.
@@ -83,15 +71,21 @@ class Gate(ABC):
         return EpsilonGate(self, e)
 
     def floor(self, chars: int) -> "Gate":
-        """Put off a stop once, for one further round, while the evidence has fewer than ``chars`` characters."""
+        """Put off a stop once, for one further round, while the evidence has fewer than ``chars`` characters.
+
+        If the amount of evidence is unknown, nothing is put off.
+        """
         return FloorGate(self, chars)
 
     def gap_aware(self, n: int = 0) -> "Gate":
-        """Do not stop while more than ``n`` questions are open, unless search is exhausted or the budget is spent."""
+        """Do not stop while more than ``n`` questions are open, unless search is exhausted or the budget is spent.
+
+        If the number of open questions is unknown, nothing is put off.
+        """
         return GapAwareGate(self, n)
 
     def resample(self, n: int = 1) -> "Gate":
-        """Put off an exhausted stop for ``n`` rounds, in which the strategy tries other queries."""
+        """When a stagnation begins, put off an exhausted stop for ``n`` rounds, in which the strategy tries other queries."""
         return ResampleGate(self, n)
 
     def __eq__(self, other: object) -> bool:
@@ -251,11 +245,7 @@ class EpsilonGate(GateWrapper):
 
 
 class FloorGate(GateWrapper):
-    """``g.floor(chars)``: put off a stop exactly once while the evidence is shorter than ``chars``.
-
-    The round at which the inner gate stopped is accepted. One extra round is then searched and accepted without a judgement,
-    and after it the run stops. If the amount of evidence is unknown, nothing is put off.
-    """
+    """The round at which the inner gate stopped is accepted; the extra round is accepted without a judgement."""
 
     method = "floor"
     takes = "(chars) takes a whole number of characters"
@@ -283,9 +273,6 @@ class FloorGate(GateWrapper):
 
 
 class GapAwareGate(GateWrapper):
-    """``g.gap_aware(n)``: do not stop while more than ``n`` questions are open, unless search is exhausted or the budget is
-    spent. If the number of open questions is unknown, nothing is put off."""
-
     method = "gap_aware"
     takes = "(n) takes a whole number of open questions"
     reading = "belief.open"
@@ -304,9 +291,6 @@ class GapAwareGate(GateWrapper):
 
 
 class ResampleGate(GateWrapper):
-    """``g.resample(n)``: when a stagnation begins, put off an exhausted stop for ``n`` rounds, in which the strategy tries
-    other queries. If they bring nothing new either, the stop counts."""
-
     method = "resample"
     least = 1
 
