@@ -99,10 +99,8 @@ def describe_estimate(estimate: Estimate) -> str:
         f"{_format_range(estimate.output_tokens, 'token')} out, {_format_range(estimate.searches, 'search', 'searches')}; "
         f"{price}. From {estimate.basis}."
     )
-    caps = [
-        *([f"{estimate.limits['tokens']:,.0f} tokens"] if "tokens" in estimate.limits else []),
-        *([f"{estimate.limits['usd']:g} US dollars"] if "usd" in estimate.limits else []),
-    ]
+    formats = {"tokens": "{:,.0f} tokens", "usd": "{:g} US dollars"}
+    caps = [text.format(estimate.limits[kind]) for kind, text in formats.items() if kind in estimate.limits]
     return f"{text} The search ends at {' or '.join(caps)}; what was found until then is reported." if caps else text
 
 

@@ -35,7 +35,6 @@ from suffice.report.compute import run_computation
 from suffice.report.draft import quote_evidence, render_with_lists, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
-from suffice.search.base import Search
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter, identify_text
 from suffice.skills.hooks import SkillContext, SkillRunner
@@ -129,7 +128,13 @@ class _Walk:
         run.survey = None if config.scope is None else Survey(config.scope)
         self.emit = run.event_queue.add
         search = make_resilient(config.search, run.record_failure)
-        self.search = self.screen(search if config.documents is None else DocumentOpener(search, config.documents, run))
+        if config.documents is not None:
+            search = DocumentOpener(search, config.documents, run)
+
+        async def find_distinct(query: Query, k: int) -> list[Passage]:
+            return [identify_text(passage) for passage in await search(query, k)]
+
+        self.search = InjectionFilter(find_distinct, self.emit)  # Without text that addresses a model.
         self.gate = self.parts.gate or budget()
         checker = default_checker()
         has_model = is_language_model(run.model)
@@ -152,14 +157,6 @@ class _Walk:
         self.checked: Checked | None = None
         self.fault: Failure | None = None
         """Why the model did not write, if it failed."""
-
-    def screen(self, search: Search) -> Search:
-        """Return a search whose results are distinct and free of text that addresses a model."""
-
-        async def find_distinct(query: Query, k: int) -> list[Passage]:
-            return [identify_text(passage) for passage in await search(query, k)]
-
-        return InjectionFilter(find_distinct, self.emit)
 
     # -- the steps, in order -------------------------------------------------------------------------------------------
 
@@ -261,10 +258,10 @@ class _Walk:
         if passages:
             self.take_planned_breadth()
             self.gate = add_budget(None, run.budget.bounds)  # Nothing is left to judge.
-            return await read_all(run, passages, self.screen, self.gate, meters)
+            return await read_all(run, passages, self.gate, meters)
         return await run_loop(
             run,
-            self.search if survey is None else self.screen(survey),
+            self.search if survey is None else InjectionFilter(survey, self.emit),
             self.parts.strategy,
             self.gate,
             meters,

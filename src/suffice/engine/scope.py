@@ -5,7 +5,7 @@ what was read.
 """
 
 import os
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -16,6 +16,7 @@ from suffice.gates.base import Gate
 from suffice.memory.evidence import RUN_WORDS, list_runs
 from suffice.meters import MeterSet
 from suffice.search.base import ScopeSearch, Search
+from suffice.search.screened import strip_injections
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
 from suffice.text.plain import count
@@ -122,21 +123,12 @@ def count_tokens(passages: Sequence[Passage]) -> int:
     return sum(estimate_tokens(passage.text) + estimate_tokens(passage.title) + _NOTE_TOKENS for passage in passages)
 
 
-async def read_all(
-    run: RunState, passages: tuple[Passage, ...], screen: Callable[[Search], Search], gate: Gate, meters: MeterSet
-) -> SearchStopped:
-    """Take all passages into the evidence in one round, and return the last event of the search.
-
-    ``screen`` wraps a search so that its results are screened.
-    """
+async def read_all(run: RunState, passages: Sequence[Passage], gate: Gate, meters: MeterSet) -> SearchStopped:
+    """Take all passages into the evidence in one round, and return the last event of the search."""
     emit = run.event_queue.add
-
-    async def find_all(query: Query, k: int) -> list[Passage]:
-        return list(passages)
-
     query = Query(run.task, "read everything in scope")
     emit(Searching(1, (query,)))
-    read = await screen(find_all)(query, len(passages))
+    read = [strip_injections(passage, emit) for passage in passages]
     found = tuple(drop_copies(read))
     round = Round(1, (Hits(query, found),), found, found)
     run.record_searches(round)
@@ -146,7 +138,7 @@ async def read_all(
     done = await judge_round(run, gate, meters, round)
     files = len({passage.place.path for passage in read})
     because = f"{count(files, 'file')}, about {count_tokens(found):,} tokens"
-    if found != tuple(read):
+    if list(found) != read:
         because += " without what copies repeat"
     verdict = Verdict("read_all", True, "read_all", because, promise="guarantee")
     emit(replace(done, accepted=True, verdict=verdict))

@@ -11,7 +11,7 @@ evidence.chars                                   characters of evidence before t
 from suffice.measure.richness import SightingCounter
 from suffice.meters.base import Meter, MeterContext, Moment, RoundView
 from suffice.text.entities import extract_facets, extract_names, stem_words
-from suffice.text.tokens import tokenize, word_set
+from suffice.text.tokens import tokenize
 from suffice.types import Readings
 
 _MIN_ROUNDS = 2  # One round finds everything once, so it tells nothing about what is left.
@@ -79,21 +79,16 @@ class ResidualMeter(Meter):
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         parts = extract_facets(context.question or "", limit=50)
-        self._total = len(frozenset[str]().union(*(part.stems for part in parts)))
         self._unmatched = set[str]().union(*(part.stems for part in parts))
+        self._total = len(self._unmatched)
         self._is_unmeasurable = not self._total
-        self._seen_words: set[str] = set()
 
     def read(self, view: RoundView) -> Readings:
         for hit in view.new:
             if hit.text is None:
                 self._is_unmeasurable = True
             elif self._unmatched:
-                text = f"{hit.title or ''} {hit.text}"
-                new = word_set(text) - self._seen_words
-                self._seen_words |= new
-                # In other scripts an index may split words differently than ``word_set``.
-                self._unmatched.difference_update(stem_words(" ".join(new) if text.isascii() else text))
+                self._unmatched.difference_update(stem_words(f"{hit.title or ''} {hit.text}"))
         return {"question.residual": None if self._is_unmeasurable else len(self._unmatched) / self._total}
 
 
