@@ -93,9 +93,9 @@ async def record_question(config: RunConfig, name: str, question: Row) -> Row:
     assessors = TimedAssessors(config, task)
     strategy = plugins.load_plugin("strategies", "saturate")()
     gold, found, rounds, tokens = set(question["gold"]), set[str](), [], 0
-    async for event in run_loop(run, config.search, strategy, fixed(ROUNDS), assessors, k=5):
-        if not isinstance(event, RoundDone):
-            continue
+
+    async def record_round(event: RoundDone) -> None:
+        nonlocal found, tokens
         new = [_get_id(passage.id) for passage in event.round.new]
         used = run.model.by_role.get("novelty")
         total = used.input_tokens + used.output_tokens if used is not None else 0
@@ -111,6 +111,8 @@ async def record_question(config: RunConfig, name: str, question: Row) -> Row:
         )
         found |= set(new)
         tokens = total
+
+    await run_loop(run, config.search, strategy, fixed(ROUNDS), assessors, k=5, after_round=record_round)
     return {"set": name, "id": question["id"], "gold": sorted(gold), "model": run.model.name, "rounds": rounds}
 
 

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from suffice import plugins, settings
+from suffice.engine.bounds import add_budget
 from suffice.engine.loop import run_loop
-from suffice.engine.pipeline import add_budget, new_run_id
+from suffice.engine.pipeline import new_run_id
 from suffice.events import RoundDone
 from suffice.gates.parse import parse_gate
 from suffice.measure.answers import token_f1
@@ -82,11 +83,11 @@ async def run_question(question: Mapping[str, Any], memory: str, model: Model, c
     began, curve = time.monotonic(), []
     gold = set(question["gold"])
     meters = build_meters(gate.needs, run.task, corpus.embed)
-    reason = ""
-    async for event in run_loop(run, corpus, strategy, gate, meters, k=PASSAGES, per_round=PASSAGES):
-        if isinstance(event, RoundDone):
-            curve.append(round(len(gold & {passage.id for passage in run.evidence}) / len(gold), 4))
-        reason = getattr(getattr(event, "stop", None), "reason", reason)
+
+    async def record(event: RoundDone) -> None:
+        curve.append(round(len(gold & {passage.id for passage in run.evidence}) / len(gold), 4))
+
+    stopped = await run_loop(run, corpus, strategy, gate, meters, k=PASSAGES, per_round=PASSAGES, after_round=record)
     search_tokens = run.budget.tokens_used
     answer = await run.try_ask(BriefAnswer(run.task, run.render_notes()))
     failures = Counter(failure.kind for failure in run.error_log)
@@ -98,7 +99,7 @@ async def run_question(question: Mapping[str, Any], memory: str, model: Model, c
         "model": Path(model.name).name,
         "recall": curve,
         "rounds": len(run.records),
-        "reason": reason,
+        "reason": stopped.stop.reason,
         "f1": None if answer is None else round(token_f1(answer.text, [question["answer"], *question["aliases"]]), 4),
         "searching": search_tokens,
         "tokens": total.input_tokens + total.output_tokens,

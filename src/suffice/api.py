@@ -13,9 +13,10 @@ from typing import Any
 
 from suffice import __version__, settings
 from suffice.engine.bounds import BOUND_OPTIONS
+from suffice.engine.config import RunConfig
 from suffice.engine.estimate import Estimate, estimate_run
 from suffice.engine.interventions import validate_interventions
-from suffice.engine.pipeline import RunConfig, run_to_report
+from suffice.engine.pipeline import run_to_report
 from suffice.engine.presets import get_preset
 from suffice.engine.vision import find_images
 from suffice.errors import InputError, ModelUnusable

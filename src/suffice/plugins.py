@@ -14,16 +14,7 @@ from typing import Any
 
 from suffice.errors import InputError
 
-_SINGULAR = {
-    "models": "model",
-    "searches": "search",
-    "providers": "search provider",
-    "memories": "memory",
-    "strategies": "strategy",
-    "gates": "gate",
-    "meters": "meter",
-    "skills": "skill",
-}
+_SINGULAR = {"providers": "search provider", "searches": "search", "memories": "memory", "strategies": "strategy"}
 
 
 def list_plugins(group: str) -> list[str]:
@@ -33,7 +24,7 @@ def list_plugins(group: str) -> list[str]:
 
 def load_plugin(group: str, name: str) -> Any:
     """Return the part with this name; raise ``InputError`` if there is none or it cannot be imported."""
-    kind = _SINGULAR.get(group, group)
+    kind = _SINGULAR.get(group, group.removesuffix("s"))
     entry = _load_entry_points(group).get(name)
     if entry is None:
         names = list_plugins(group)

@@ -9,7 +9,6 @@ from suffice.engine.bounds import resolve_limits
 from suffice.engine.presets import PRESETS
 from suffice.errors import ModelError
 from suffice.events import Started
-from suffice.gates.parse import parse_gate
 from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.types import Bounds
 
@@ -33,6 +32,10 @@ def bounds_of(chosen):
 
 class Remote(ScriptedModel):
     local = False
+
+
+def default_run(stop, **options):
+    return replace(setup(model(kind=Remote), stop=stop, **options), preset=PRESETS["auto"])
 
 
 @pytest.mark.parametrize(
@@ -97,14 +100,14 @@ def test_a_limit_in_the_stop_expression_replaces_the_tiers():
     ],
 )
 def test_only_limits_that_end_a_run_replace_those_of_the_tier(stop, limits):
-    found = resolve_limits("standard", PRESETS["auto"], parse_gate(stop), Bounds()).bounds
+    found = resolve_limits(default_run(stop), "standard", is_strong=False)[0]
     assert limits.items() <= asdict(found).items()
 
 
 def test_the_users_limit_and_that_of_the_stop_expression_both_count():
     for user, stop, rounds in ((3, 12, 3), (12, 3, 3)):
-        gate = parse_gate(f"budget(rounds={stop})")
-        assert resolve_limits("deep", PRESETS["auto"], gate, Bounds(rounds=user)).bounds.rounds == rounds
+        config = default_run(f"budget(rounds={stop})", bounds=Bounds(rounds=user))
+        assert resolve_limits(config, "deep", is_strong=False)[0].rounds == rounds
 
 
 @pytest.mark.parametrize(

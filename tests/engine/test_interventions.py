@@ -143,10 +143,9 @@ def run_with_follow_up(thoughts, rounds=5):
     run = RunState(TASK, ScriptedModel({"thought": thoughts}), parts.memory, run_id="r")
 
     async def main():
-        loop = run_loop(run, WordSearch([FILM, ADA, RAIN]), parts.strategy, parts.gate, build_meters(), k=1)
-        return [event async for event in loop]
+        return await run_loop(run, WordSearch([FILM, ADA, RAIN]), parts.strategy, parts.gate, build_meters(), k=1)
 
-    stop = asyncio.run(main())[-1].stop
+    stop = asyncio.run(main()).stop
     return [record.queries for record in run.records], stop, run
 
 

@@ -43,7 +43,8 @@ def loop(search, strategy, gate, *, the_model=None, bounds=Bounds(), wrap=None, 
 
     async def main():
         through = wrap(search, run) if wrap else search
-        return [event async for event in run_loop(run, through, strategy, gate, build_meters(gate.needs), **options)]
+        await run_loop(run, through, strategy, gate, build_meters(gate.needs), **options)
+        return run.take_events()
 
     return asyncio.run(main()), run
 

@@ -6,7 +6,8 @@ from contextlib import aclosing
 
 import pytest
 
-from suffice.engine.pipeline import RunConfig, add_budget, run_pipeline
+from suffice.engine.bounds import add_budget
+from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.engine.presets import Preset, get_preset
 from suffice.events import Finished, RoundDone, serialize_event
 from suffice.gates.parse import parse_gate

@@ -47,7 +47,8 @@ def run_rounds(run, search, rounds=2):
     gate = budget(rounds=rounds)
 
     async def main():
-        return [event async for event in run_loop(run, search, Twice(), gate, build_meters(gate.needs))]
+        await run_loop(run, search, Twice(), gate, build_meters(gate.needs))
+        return run.take_events()
 
     return asyncio.run(main())
 

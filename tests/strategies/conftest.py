@@ -52,9 +52,8 @@ def play():
         stop = gate or budget(rounds=rounds)
 
         async def main():
-            loop = run_loop(run, search or WordSearch(LIBRARY), strategy, stop, build_meters(stop.needs), k=k)
-            return [event async for event in loop]
+            return await run_loop(run, search or WordSearch(LIBRARY), strategy, stop, build_meters(stop.needs), k=k)
 
-        return Played(run, asyncio.run(main())[-1].stop, model)
+        return Played(run, asyncio.run(main()).stop, model)
 
     return go

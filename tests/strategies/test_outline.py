@@ -54,7 +54,8 @@ def ran(model, search, gate="budget(rounds=4)", *, task=TASK, embed=embed, **opt
 
     async def main():
         meters = build_meters(stop.needs, task, embed)
-        return [event async for event in run_loop(run, search, OutlineStrategy(), stop, meters, **options)]
+        await run_loop(run, search, OutlineStrategy(), stop, meters, **options)
+        return run.take_events()
 
     ended = asyncio.run(main())[-1].stop
     return [record.queries for record in run.records], run, ended
@@ -91,7 +92,8 @@ def test_coverage_by_topic_is_a_reading_an_event_and_in_the_prompt():
 
     async def main():
         meters = build_meters(gate.needs, TASK, embed)
-        return [event async for event in run_loop(run, search, OutlineStrategy(), gate, meters)]
+        await run_loop(run, search, OutlineStrategy(), gate, meters)
+        return run.take_events()
 
     events = [event for event in asyncio.run(main()) if isinstance(event, TopicsCovered)]
     assert [event.index for event in events] == [2]

@@ -35,7 +35,8 @@ def searched(script, memory=FreeformMemory, *, rounds=6, found=None):
     gate = predicates() | budget(rounds=rounds)
 
     async def main():
-        return [event async for event in run_loop(run, search, PredicatesStrategy(), gate, build_meters(gate.needs))]
+        await run_loop(run, search, PredicatesStrategy(), gate, build_meters(gate.needs))
+        return run.take_events()
 
     return run, asyncio.run(main())[-1].stop
 

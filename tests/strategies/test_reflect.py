@@ -28,7 +28,8 @@ def asked(reflections, *, found=None, plans=(PLAN,), rounds=3):
     gate = sufficiency() | budget(rounds=rounds)
 
     async def main():
-        return [event async for event in run_loop(run, search, ReflectStrategy(), gate, build_meters(gate.needs))]
+        await run_loop(run, search, ReflectStrategy(), gate, build_meters(gate.needs))
+        return run.take_events()
 
     events = asyncio.run(main())
     return [record.queries for record in run.records], run, model, events[-1].stop

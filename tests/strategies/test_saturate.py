@@ -35,7 +35,8 @@ def ran(model, search, gate=GATE + " | budget(rounds=9)", task=TASK):
 
     async def main():
         meters = build_meters(stop.needs, task)
-        return [event async for event in run_loop(run, search, SaturateStrategy(), stop, meters)]
+        await run_loop(run, search, SaturateStrategy(), stop, meters)
+        return run.take_events()
 
     ended = asyncio.run(main())[-1].stop
     return [record.queries for record in run.records], run, ended

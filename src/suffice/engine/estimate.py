@@ -13,7 +13,8 @@ from importlib.resources import files
 from typing import Any
 
 from suffice import settings
-from suffice.engine.pipeline import RunConfig, resolve_run_limits
+from suffice.engine.bounds import resolve_limits
+from suffice.engine.config import RunConfig
 from suffice.models.base import Model, is_language_model
 from suffice.models.prices import find_price
 
@@ -67,7 +68,7 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
     strategy = str(config.metadata.get("strategy") or config.preset.strategy)
     tier = "deep" if config.tier == "auto" else config.tier  # The plan may choose any tier.
     is_strong = is_language_model(config.model) and config.profile.style == "prose"
-    bounds = resolve_run_limits(config, tier, is_strong=is_strong).bounds
+    bounds, _ = resolve_limits(config, tier, is_strong=is_strong)
     limits = replace(bounds, sources=None, seconds=None).known
     recorded, basis = _choose_runs(config, strategy, log)
     runs = [_apply_limits(run, config, limits) for run in recorded]
@@ -98,10 +99,8 @@ def describe_estimate(estimate: Estimate) -> str:
         f"{_format_range(estimate.output_tokens, 'token')} out, {_format_range(estimate.searches, 'search', 'searches')}; "
         f"{price}. From {estimate.basis}."
     )
-    caps = [
-        *([f"{estimate.limits['tokens']:,.0f} tokens"] if "tokens" in estimate.limits else []),
-        *([f"{estimate.limits['usd']:g} US dollars"] if "usd" in estimate.limits else []),
-    ]
+    formats = {"tokens": "{:,.0f} tokens", "usd": "{:g} US dollars"}
+    caps = [text.format(estimate.limits[kind]) for kind, text in formats.items() if kind in estimate.limits]
     return f"{text} The search ends at {' or '.join(caps)}; what was found until then is reported." if caps else text
 
 

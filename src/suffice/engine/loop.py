@@ -1,15 +1,15 @@
 """The research loop: propose queries, search, read the results, update the belief, until a gate says stop.
 
-It knows search, strategy, gate and meters by their one method each, and yields events.
+It knows search, strategy, gate and meters by their one method each, and puts events into the run's event queue.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from suffice.errors import CutOff, InputError, SearchError
-from suffice.events import Event, RoundDone, Searching, SearchStopped, TopicsCovered
+from suffice.events import RoundDone, Searching, SearchStopped, TopicsCovered
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
 from suffice.gates.limits import LIMIT_REASONS
@@ -39,29 +39,34 @@ async def run_loop(
     k: int = 5,
     per_round: int | None = None,
     honor_sufficient: bool = False,
-) -> AsyncGenerator[Event, None]:
-    """Search in rounds of at most ``per_round`` new passages, ``k`` per query. The last event is ``SearchStopped``.
+    after_round: Callable[[RoundDone], Awaitable[None]] | None = None,
+) -> SearchStopped:
+    """Search in rounds of at most ``per_round`` new passages, ``k`` per query, and return the last event.
 
     With ``honor_sufficient`` a reflection that is sure of the evidence ends the search, whatever the gate says.
+    ``after_round`` is called with each round before the next one begins.
     """
+    emit = run.event_queue.add
     verdict = Verdict(str(gate), None)
     while not verdict.stop:
         queries, verdict = await _propose_queries(run, strategy)
-        for event in run.take_events():  # The plan or the reflection, before what follows from it.
-            yield event
         if honor_sufficient and (sure := _find_sufficient_verdict(run)) is not None:
             queries, verdict = [], sure
         if queries:
-            yield Searching(len(run.records) + 1, tuple(queries))
+            emit(Searching(len(run.records) + 1, tuple(queries)))
             round = await _search_all(run, search, strategy, queries, k, per_round)
             done = await judge_round(run, gate, meters, round, reflects=honor_sufficient and run.is_strong)
-            yield done
+            emit(done)
+            if coverage := list_topic_coverage(done.readings):
+                emit(TopicsCovered(round.index, coverage))
+            if after_round is not None:
+                await after_round(done)
             verdict = done.verdict
             if run.is_degraded and (not verdict.stop or verdict.reason in _FUTILE_REASONS):
                 verdict = _build_unavailable_verdict(run)
-        for event in run.take_events():
-            yield event
-    yield build_stopped(run, gate, verdict)
+    stopped = build_stopped(run, gate, verdict)
+    emit(stopped)
+    return stopped
 
 
 async def _propose_queries(run: RunState, strategy: Strategy) -> tuple[list[Query], Verdict]:
@@ -124,8 +129,6 @@ async def judge_round(
         verdict = gate.judge(run.readings, run.seed)
         for name, value in verdict.values.items():
             readings.setdefault(name, value)
-        if coverage := list_topic_coverage(readings):
-            run.event_queue.add(TopicsCovered(round.index, coverage))
     belief = snapshot_belief(run)
     run.records[-1] = complete_record(run, round, verdict, belief)
     return RoundDone(round, accepted, readings, verdict, run.budget.take_round_tokens(), belief)

@@ -2,34 +2,30 @@
 
 import asyncio
 import secrets
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, date, datetime
-from typing import Any
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 
-from suffice import plugins, settings
+from suffice import plugins
 from suffice.answers import Draft, Statement
 from suffice.claims.checker import default_checker
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked, ClaimVerifier
 from suffice.claims.whole import check_draft
 from suffice.engine.absence import estimate_absence
-from suffice.engine.bounds import RunLimits, resolve_limits
+from suffice.engine.bounds import add_budget, resolve_limits
+from suffice.engine.config import RunConfig
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
-from suffice.engine.presets import Preset
 from suffice.engine.scope import DocumentOpener, describe_files, list_scope, name_foreign_languages, read_all
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError, ModelUnusable
 from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
-from suffice.gates.base import Gate
 from suffice.gates.limits import budget
-from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
-from suffice.models.base import Model, is_language_model
-from suffice.models.capability import ModelProfile, find_model
+from suffice.models.base import is_language_model
+from suffice.models.capability import find_model
 from suffice.models.embeddings import embed_static
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts.judging import CheckDraft
@@ -39,91 +35,17 @@ from suffice.report.compute import run_computation
 from suffice.report.draft import quote_evidence, render_with_lists, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
-from suffice.search.base import RankedScope, Reader, ScopeSearch, Search
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter, identify_text
-from suffice.skills.activate import ActiveSkills
 from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
-from suffice.state.survey import DEFAULT_TARGET, Survey
-from suffice.storage.findings import StoredFinding
-from suffice.types import Bounds, Breadth, Embed, Failure, Image, Notice, Passage, PriorRun, Query, Report, Verdict
+from suffice.state.survey import Survey
+from suffice.types import Failure, Notice, Passage, Query, Report, Stop, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
 # went into that question when a language model answered it, and nothing was done with the answer.
 _REFLECT_AFTER = ("diminished", "saturated", "exhausted", "planner_done", "read_all", "budget_rounds", "budget_queries")
 _MAX_SMALL_SCOPE = 30  # Passages; a search hardly ever finds all of more.
-
-
-@dataclass(frozen=True)
-class RunConfig:
-    """All parts of a run. ``bounds`` are those that the user set; they override the preset's cap, which overrides the tier."""
-
-    task: str
-    """The question; a follow-up that names nothing has the question before it too."""
-    search: Search
-    model: Model
-    preset: Preset
-    gate: Gate | None
-    """Says when to stop. ``None``: the strategy ends by itself, or a bound ends it."""
-    tier: str = "standard"
-    names_tier: bool = True
-    """Whether the user named the tier; else a strong model has limits of its own."""
-    bounds: Bounds = Bounds()
-    environment_bounds: Bounds = Bounds()
-    """Those of ``bounds`` that come from environment variables."""
-    embed: Embed | None = None
-    language: str | None = None
-    """The language of the question, in which words are stemmed; ``None``: it does not tell."""
-    page_reader: Reader | None = None
-    """Reads the whole pages that web results link to. The pipeline closes it."""
-    k: int = 5
-    """Passages per query."""
-    may_read_all: bool = False
-    """Whether everything in scope may be read at once: it is where it fits a strong model's context.
-
-    A small scope that was found whole then ends the search, with any model.
-    """
-    per_round: int | None = None
-    """New passages that a round keeps; ``None``: all."""
-    images: tuple[Image, ...] = ()
-    interventions: tuple[str, ...] = ()
-    review: settings.ReviewRules | None = None
-    """``None``: the answer is not reviewed."""
-    strict: bool = True
-    """Whether an unsupported claim is removed; otherwise it is marked."""
-    profile: ModelProfile = field(default_factory=ModelProfile)
-    """How the model writes, and what is skipped for it."""
-    python_rounds: int = 0
-    """Attempts that the model has to write a computation; 0: none."""
-    question: str = ""
-    """What the user asked, where ``task`` says more."""
-    prior_run: PriorRun | None = None
-    """The run that this one continues."""
-    recalled_findings: tuple[StoredFinding, ...] = ()
-    """Findings of earlier runs to look up again."""
-    skills: ActiveSkills = ActiveSkills()
-    """The skills that act in this run."""
-    seed: int = 0
-    metadata: dict[str, Any] = field(default_factory=dict)
-    run_id: str | None = None
-    """The id to use; ``None`` makes one."""
-    breadth: Breadth = "narrow"
-    names_breadth: bool = True
-    """Whether the user or a skill decides the breadth; else a strong model's plan does where everything is read."""
-    documents: ScopeSearch | None = None
-    """The files that ``search`` finds, if it searches only files on this machine."""
-    scope: RankedScope | None = None
-    """Everything in scope by its similarity to the question, if the run surveys it."""
-    coverage_target: float = DEFAULT_TARGET
-    """The share of what is relevant that a broad question is to read."""
-    length: int | None = None
-    """About how many words the report is to have; ``None``: as many as it needs."""
-    evidence: Evidence | None = None
-    """An empty record for a caller who wants to read afterwards what this run admitted; ``None``: the run has its own."""
-    clock: Callable[[], float] = time.monotonic
-    today: date = field(default_factory=date.today)
-    """The day on which the run began; it stays the same when the run is resumed."""
 
 
 async def run_to_report(config: RunConfig, *listeners: Callable[[Event], None]) -> Report:
@@ -138,86 +60,44 @@ async def run_to_report(config: RunConfig, *listeners: Callable[[Event], None]) 
 
 
 async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
-    """Run a question. The last event is ``Finished`` with the report, also after an interruption."""
-    stages = _Stages(config)
-    run = stages.run
-    stopped: SearchStopped | None = None
-    draft: Draft | None = None
-    checked: Checked | None = None
-    fault: Failure | None = None
+    """Run a question. The last event is ``Finished`` with the report, also after an interruption.
+
+    ``_Walk.answer`` has the steps; here are the endings that cut them short.
+    """
+    walk = _Walk(config)
+    run = walk.run
     try:
-        await stages.adapt_to_model()
-        if stages.skills.replacement is not None:
-            yield stages.start("standard")
-            work = asyncio.ensure_future(stages.skills.instead())
-            async with aclosing(run.event_queue.drain_while(work)) as events:
-                async for event in events:
-                    yield event
-            checked = work.result()
-            because = f"/{stages.skills.replacement.name} works without rounds of search"
-            stopped = stages.build_stop(Verdict(f"/{stages.skills.replacement.name}", True, "planner_done", because))
-            yield stopped
-            yield Writing(len(run.evidence))
-        else:
-            async with aclosing(stages.gather()) as events:
-                async for event in events:
-                    yield event
-                    stopped = event if isinstance(event, SearchStopped) else stopped
-            assert stopped is not None, "a search ends with its stop"
-            if stopped.stop.reason in _REFLECT_AFTER and not run.is_answered_by_language_model("reflect"):
-                await run.reflect()
-            yield Writing(len(run.evidence))
-            writing = asyncio.ensure_future(stages.write(stopped))
-            async with aclosing(run.event_queue.drain_while(writing)) as events:
-                async for event in events:
-                    yield event
-            draft = writing.result()
-            if draft is None:
-                fault = run.error_log[-1]  # The model failed, but what was found can be shown.
-            verifying = asyncio.ensure_future(stages.verify(draft))
-            async with aclosing(run.event_queue.drain_while(verifying)) as events:
-                async for event in events:
-                    yield event
-            checked = verifying.result()
-            if checked is not None:
-                async for review_round in stages.review.run(checked):
-                    checked = stages.review.best or checked
-                    yield review_round
-                checked = await stages.skills.after_writing(stages.review.best or checked)
-                stopped = await stages.bound_absence(stopped, checked)
-        for event in run.take_events():
-            yield event
+        yield await walk.start()
+        async with aclosing(run.event_queue.drain_while(walk.answer())) as events:
+            async for event in events:
+                yield event
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()  # After the first interruption, what was found is still reported.
-        stopped = stages.build_stop(Verdict("user", True, "cancelled", ""))
-        yield stopped
-        if checked is None and run.evidence:
-            checked = await stages.verifier.verify_offline(draft or await quote_evidence(run))
+        walk.end_search(Verdict("user", True, "cancelled", ""))
+        await walk.check_offline(walk.draft)
     except ModelUnusable as error:  # A dead server, a refused key, an unknown name.
-        fault = Failure("model", type(error).__name__, str(error))
-        run.record_failure(fault)
-        if stopped is None:
-            stopped = stages.build_stop(Verdict("model", True, "model_unavailable", str(error)))
-            yield stopped
-        if checked is None and run.evidence:
-            checked = await stages.verifier.verify_offline(await quote_evidence(run))
+        walk.fault = Failure("model", type(error).__name__, str(error))
+        run.record_failure(walk.fault)
+        if walk.stopped is None:
+            walk.end_search(Verdict("model", True, "model_unavailable", str(error)))
+        await walk.check_offline(None)
     except ModelError as error:  # Of the embedding server: failures of the language model are handled inside the run.
         if not run.records:
             raise
         run.record_failure(Failure("embeddings", type(error).__name__, str(error), error.retryable))
-        stopped = stages.build_stop(Verdict("search", True, "search_unavailable", str(error)))
-        yield stopped
+        walk.end_search(Verdict("search", True, "search_unavailable", str(error)))
     finally:
         if config.page_reader is not None:
             await config.page_reader.aclose()
-    assert stopped is not None, "every ending has a stop"
-    yield Finished(stages.build(stopped, checked, fault))
+    for event in run.take_events():
+        yield event
+    yield Finished(walk.build_report())
 
 
-class _Stages:
-    """The stages of one run as functions over its parts, which are assembled once."""
+class _Walk:
+    """One question on its way to a report: the parts of its run, assembled once, and what its steps have brought so far."""
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
@@ -246,8 +126,15 @@ class _Stages:
         run.today = config.today.isoformat()
         run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
         run.survey = None if config.scope is None else Survey(config.scope)
+        self.emit = run.event_queue.add
         search = make_resilient(config.search, run.record_failure)
-        self.search = self.screen(search if config.documents is None else DocumentOpener(search, config.documents, run))
+        if config.documents is not None:
+            search = DocumentOpener(search, config.documents, run)
+
+        async def find_distinct(query: Query, k: int) -> list[Passage]:
+            return [identify_text(passage) for passage in await search(query, k)]
+
+        self.search = InjectionFilter(find_distinct, self.emit)  # Without text that addresses a model.
         self.gate = self.parts.gate or budget()
         checker = default_checker()
         has_model = is_language_model(run.model)
@@ -265,14 +152,77 @@ class _Stages:
         run.skill_instruction = self.skills.instruction
         if any(skill.name == "panel" for skill in config.skills.skills):
             self.review.use_panel()
+        self.stopped: SearchStopped | None = None
+        self.draft: Draft | None = None
+        self.checked: Checked | None = None
+        self.fault: Failure | None = None
+        """Why the model did not write, if it failed."""
 
-    def screen(self, search: Search) -> Search:
-        """Return a search whose results are distinct and free of text that addresses a model."""
+    # -- the steps, in order -------------------------------------------------------------------------------------------
 
-        async def find_distinct(query: Query, k: int) -> list[Passage]:
-            return [identify_text(passage) for passage in await search(query, k)]
+    async def start(self) -> Started:
+        """Learn how the model writes and what is in scope, choose the tier, set the limits, and return the first event."""
+        config, run, preset, tier = self.config, self.run, self.config.preset, "standard"
+        await self.adapt_to_model(tests=preset.adapts)
+        if self.skills.replacement is None:
+            await describe_images(run, config.images)
+            await self.describe_scope()
+            tier = await self.choose_tier()
+        bounds, run.budget.origins = resolve_limits(config, tier, is_strong=run.is_strong)
+        run.budget.bounds = bounds
+        self.gate = add_budget(self.parts.gate, bounds)
+        parts = (preset.strategy, preset.memory, str(self.gate))
+        return Started(run.id, run.task, run.model.name, *parts, run.seed, bounds.known, run.breadth)
 
-        return InjectionFilter(find_distinct, self.run.event_queue.add)
+    async def answer(self) -> None:
+        """Search, write, verify and review, one after the other. Events of all steps go through the run's event queue."""
+        if self.skills.replacement is not None:
+            self.checked = await self.skills.instead()
+            name = f"/{self.skills.replacement.name}"
+            self.end_search(Verdict(name, True, "planner_done", f"{name} works without rounds of search"))
+            self.emit(Writing(len(self.run.evidence)))
+            return
+        await self.take_over_earlier_work()
+        self.stopped = await self.gather()
+        if self.stopped.stop.reason in _REFLECT_AFTER and not self.run.is_answered_by_language_model("reflect"):
+            await self.run.reflect()
+        self.emit(Writing(len(self.run.evidence)))
+        self.draft = await self.write(self.stopped.stop)
+        self.checked = await self.verify(self.draft)
+        if self.checked is not None:
+            async for judged in self.review.run(self.checked):
+                self.checked = self.review.best or self.checked
+                self.emit(judged)
+            self.checked = await self.skills.after_writing(self.checked)
+            self.stopped = await self.bound_absence(self.stopped, self.checked)
+
+    async def adapt_to_model(self, *, tests: bool) -> None:
+        """Find out how the model writes, and leave out what small ones are of no use for: planning and reviewing.
+
+        With ``tests`` a model whose name does not tell takes a test, once, because the result is kept.
+        """
+        run, profile = self.run, self.config.profile
+        if not is_language_model(run.model):
+            return
+        if profile.style is None and tests:
+            answer = await run.try_ask(SelfTest())
+            await profile.set_style(None if answer is None else answer.passed)
+        profile.apply_style()
+        run.is_strong = profile.style == "prose"
+        if "review" in profile.skipped:
+            self.review.disable()
+        planning = [role for role in ("plan", "reflect") if role in profile.skipped]
+        if planning and self.config.preset.adapts:
+            run.delegate(planning, ExtractiveModel(run.embed))
+
+    async def describe_scope(self) -> None:
+        """Note what the planner is told of the documents, and how many passages they have if they are few."""
+        run, documents = self.run, self.config.documents
+        if documents is not None:
+            run.scope_languages = name_foreign_languages(documents, run.language)
+            run.scope_files = describe_files(documents) if run.is_strong else ()
+            in_scope = await documents.list_passages(_MAX_SMALL_SCOPE) if self.config.may_read_all else None
+            run.scope_size = len(in_scope) if in_scope else None
 
     async def choose_tier(self) -> str:
         """Return the tier that the user named; with ``auto`` the plan chooses it."""
@@ -283,78 +233,63 @@ class _Stages:
                 return (await self.run.plan()).complexity
         return "standard"
 
-    def start(self, tier: str) -> Started:
-        """Set the limits of the run and return its first event."""
-        limits = resolve_run_limits(self.config, tier, is_strong=self.run.is_strong)
-        self.run.budget.bounds, self.run.budget.origins = limits.bounds, limits.origins
-        self.gate = add_budget(self.parts.gate, limits.bounds)
-        run, preset, gate, known = self.run, self.config.preset, str(self.gate), limits.bounds.known
-        return Started(
-            run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, known, run.breadth
-        )
-
-    def build_stop(self, verdict: Verdict) -> SearchStopped:
-        """Return the end of the search, for a reason outside the loop."""
-        return build_stopped(self.run, self.gate, verdict)
-
-    async def gather(self) -> AsyncGenerator[Event, None]:
-        """Set the limits, take over earlier work, plan where all is read, and search until the gate stops."""
-        config, run = self.config, self.run
-        await describe_images(run, config.images)
-        documents = config.documents
-        if documents is not None:
-            run.scope_languages = name_foreign_languages(documents, run.language)
-            run.scope_files = describe_files(documents) if run.is_strong else ()
-            in_scope = await documents.list_passages(_MAX_SMALL_SCOPE) if config.may_read_all else None
-            run.scope_size = len(in_scope) if in_scope else None
-        yield self.start(await self.choose_tier())
-        if config.prior_run is not None:
-            yield Continued(config.prior_run)
-            await run.resume(config.prior_run)
+    async def take_over_earlier_work(self) -> None:
+        """Start from an earlier run and from what skills and earlier findings bring."""
+        prior_run, recalled = self.config.prior_run, self.config.recalled_findings
+        if prior_run is not None:
+            self.emit(Continued(prior_run))
+            await self.run.resume(prior_run)
         await self.skills.before_search()
-        if config.recalled_findings:
-            yield Recalled(tuple(finding.title for finding in config.recalled_findings))
+        if recalled:
+            self.emit(Recalled(tuple(finding.title for finding in recalled)))
+
+    async def gather(self) -> SearchStopped:
+        """Read everything in scope, where that is possible; else search until the gate stops."""
+        config, run, survey = self.config, self.run, self.run.survey
         # Of a survey many passages are read at once, for which the static vectors are fast enough.
-        meters = build_meters(self.gate.needs, run.task, config.embed if run.survey is None else embed_static)
+        meters = build_meters(self.gate.needs, run.task, config.embed if survey is None else embed_static)
         passages: tuple[Passage, ...] = ()
-        if config.may_read_all and run.is_strong and documents is not None:
-            passages = await list_scope(documents, run)
-        if run.is_strong and (config.may_read_all or run.survey is not None):
+        if config.may_read_all and run.is_strong and config.documents is not None:
+            passages = await list_scope(config.documents, run)
+        if run.is_strong and (config.may_read_all or survey is not None):
             with suppress(TimeoutError):  # The loop then ends because the time is up.
                 async with run.budget.time_limit():
-                    await run.plan(searches=not passages and run.survey is None)
-            for event in run.take_events():
-                yield event
+                    await run.plan(searches=not passages and survey is None)
         if passages:
-            planned = None if config.names_breadth else run.current_plan
-            complexity = "standard" if planned is None else planned.complexity
-            if complexity == "simple" or (complexity == "deep" and run.breadth == "narrow"):
-                run.breadth = "narrow" if complexity == "simple" else "broad"
+            self.take_planned_breadth()
             self.gate = add_budget(None, run.budget.bounds)  # Nothing is left to judge.
-            async for event in read_all(run, passages, self.screen, self.gate, meters):
-                yield event
-            return
-        loop = run_loop(
+            return await read_all(run, passages, self.gate, meters)
+        return await run_loop(
             run,
-            self.search if run.survey is None else self.screen(run.survey),
+            self.search if survey is None else InjectionFilter(survey, self.emit),
             self.parts.strategy,
             self.gate,
             meters,
-            k=config.k if run.survey is None else run.survey.batch_size,
+            k=config.k if survey is None else survey.batch_size,
             per_round=config.per_round,
             honor_sufficient=config.preset.honors_sufficient,
         )
-        async with aclosing(loop):
-            async for event in loop:
-                yield event
 
-    async def write(self, stopped: SearchStopped) -> Draft | None:
+    def take_planned_breadth(self) -> None:
+        """Let the plan of a strong model say how broad the question is, unless the user or a skill did."""
+        run = self.run
+        if not self.config.names_breadth and run.current_plan is not None:
+            complexity = run.current_plan.complexity
+            if complexity == "simple":
+                run.breadth = "narrow"
+            elif complexity == "deep" and run.breadth == "narrow":
+                run.breadth = "broad"
+
+    async def write(self, stop: Stop) -> Draft | None:
         """Compute what the answer needs and write the draft; ``None`` if the model failed."""
-        profile = self.config.profile
-        if profile.style is None and self.run.evidence:
-            await self._take_self_test()
-        await run_computation(self.run, self.config.python_rounds)
-        return await write_draft(self.run, stopped.stop, profile.style or "prose")
+        run, profile = self.run, self.config.profile
+        if profile.style is None and run.evidence:
+            await self.adapt_to_model(tests=True)
+        await run_computation(run, self.config.python_rounds)
+        draft = await write_draft(run, stop, profile.style or "prose")
+        if draft is None:
+            self.fault = run.error_log[-1]  # What was found can be shown all the same.
+        return draft
 
     async def verify(self, draft: Draft | None) -> Checked | None:
         """Return the draft with its claims verified; if a model's draft has none that holds, the sources are quoted."""
@@ -383,25 +318,9 @@ class _Stages:
         absence = await estimate_absence(self.run, documents, self.search)
         return replace(stopped, stop=replace(stopped.stop, absence=absence))
 
-    async def _judge_draft(self, statements: Sequence[Statement], draft: Draft) -> Sequence[ClaimVerdict | None]:
-        """Let a model that writes prose judge a whole draft; the reader judges what it leaves open.
-
-        Single sentences are judged with the draft around them: a pronoun says nothing alone.
-        """
-        run = self.run
-        if self.config.profile.style == "sentence" or run.budget.is_spent():
-            return [None] * len(statements)
-        run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
-        max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
-        text = render_with_lists(run, draft.narrow(statements)) if len(statements) < len(set(draft.written)) else ""
-        passages, beside = run.evidence.by_handle, draft.handles_beside
-        return await check_draft(statements, passages, run.try_ask, max_tokens, text, beside, run.today)
-
-    async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:
-        """Let a model that writes prose mend what the check doubts."""
-        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, draft)
-
-    def build(self, stopped: SearchStopped, checked: Checked | None, fault: Failure | None) -> Report:
+    def build_report(self) -> Report:
+        """Return the report of what the steps have brought."""
+        assert self.stopped is not None, "every ending has a stop"
         config, run, review = self.config, self.run, self.review.summarize()
         metadata = {
             **config.metadata,
@@ -417,65 +336,39 @@ class _Stages:
             metadata |= {"writer": config.profile.style or "prose", "skipped": dict(config.profile.skipped)}
         metadata |= self.skills.metadata
         metadata.setdefault("skills", [])
-        return build_report(run, stopped.stop, checked, metadata, fault)
+        return build_report(run, self.stopped.stop, self.checked, metadata, self.fault)
 
-    async def adapt_to_model(self) -> None:
-        """Find out how the model writes; plan without it if it is small."""
-        run, profile = self.run, self.config.profile
-        if not is_language_model(run.model):
-            return
-        if profile.style is None and self.config.preset.adapts:
-            await self._take_self_test()
-        self._apply_style()
+    # -- endings outside the steps -------------------------------------------------------------------------------------
 
-    def _apply_style(self) -> None:
-        """Say whether the model is strong, and leave out what small ones are of no use for: planning and reviewing."""
-        profile = self.config.profile
-        profile.apply_style()
-        self.run.is_strong = profile.style == "prose"
-        if "review" in profile.skipped:
-            self.review.disable()
-        planning = [role for role in ("plan", "reflect") if role in profile.skipped]
-        if planning and self.config.preset.adapts:
-            self.run.delegate(planning, ExtractiveModel(self.run.embed))
+    def end_search(self, verdict: Verdict) -> None:
+        """End the search for a reason outside the loop."""
+        self.stopped = build_stopped(self.run, self.gate, verdict)
+        self.emit(self.stopped)
 
-    async def _take_self_test(self) -> None:
-        """Find out how a model writes whose name does not tell; once, because the result is kept."""
-        answer = await self.run.try_ask(SelfTest())
-        await self.config.profile.set_style(None if answer is None else answer.passed)
-        self._apply_style()
+    async def check_offline(self, draft: Draft | None) -> None:
+        """If nothing was verified yet, verify the draft, or the quoted sources, without a search or a model."""
+        if self.checked is None and self.run.evidence:
+            self.checked = await self.verifier.verify_offline(draft or await quote_evidence(self.run))
 
+    # -- what the verifier asks the model ------------------------------------------------------------------------------
 
-def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
-    """Return a gate that stops at the first bound or when ``stop`` does. ``bounds.sources`` does not bound the search."""
-    limits = replace(bounds, sources=None).known
-    if stop is None:
-        return budget(**limits)
-    return stop | budget(**limits) if limits else stop
+    async def _judge_draft(self, statements: Sequence[Statement], draft: Draft) -> Sequence[ClaimVerdict | None]:
+        """Let a model that writes prose judge a whole draft; the reader judges what it leaves open.
 
+        Single sentences are judged with the draft around them: a pronoun says nothing alone.
+        """
+        run = self.run
+        if self.config.profile.style == "sentence" or run.budget.is_spent():
+            return [None] * len(statements)
+        self.emit(CheckingClaim(f"{len(statements)} statements"))
+        max_tokens, _ = run.compute_prompt_budget(CheckDraft.max_tokens)
+        text = render_with_lists(run, draft.narrow(statements)) if len(statements) < len(set(draft.written)) else ""
+        passages, beside = run.evidence.by_handle, draft.handles_beside
+        return await check_draft(statements, passages, run.try_ask, max_tokens, text, beside, run.today)
 
-def resolve_run_limits(config: RunConfig, tier: str, *, is_strong: bool) -> RunLimits:
-    """Return the limits of the run.
-
-    A model on this machine gets no time limit unless the user sets one: it may just be slow.
-    """
-    limits = resolve_limits(
-        tier,
-        config.preset,
-        config.gate,
-        config.bounds,
-        config.environment_bounds,
-        has_time_limit=not config.model.local,
-        is_strong=is_strong and config.preset.adapts and not config.names_tier,
-    )
-    is_broad = config.breadth != "narrow"
-    if not is_broad and not (is_strong and config.preset.adapts):
-        return limits
-    own = config.bounds  # Only the user limits how much of a broad question is read, or a strong model is shown.
-    bounds = replace(limits.bounds, sources=own.sources)
-    if is_broad and config.scope is not None:
-        bounds = replace(bounds, rounds=own.rounds, queries=own.queries)
-    return replace(limits, bounds=bounds)
+    async def _mend(self, doubtful: Sequence[ClaimVerdict], draft: Draft) -> Mapping[Statement, tuple[Statement, ...]]:
+        """Let a model that writes prose mend what the check doubts."""
+        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful, draft)
 
 
 def new_run_id() -> str:

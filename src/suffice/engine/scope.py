@@ -5,17 +5,18 @@ what was read.
 """
 
 import os
-from collections.abc import AsyncGenerator, Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
 from suffice.engine.loop import build_stopped, judge_round
-from suffice.events import Event, Searching
+from suffice.events import Searching, SearchStopped
 from suffice.gates.base import Gate
 from suffice.memory.evidence import RUN_WORDS, list_runs
 from suffice.meters import MeterSet
 from suffice.search.base import ScopeSearch, Search
+from suffice.search.screened import strip_injections
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
 from suffice.text.plain import count
@@ -122,17 +123,12 @@ def count_tokens(passages: Sequence[Passage]) -> int:
     return sum(estimate_tokens(passage.text) + estimate_tokens(passage.title) + _NOTE_TOKENS for passage in passages)
 
 
-async def read_all(
-    run: RunState, passages: tuple[Passage, ...], screen: Callable[[Search], Search], gate: Gate, meters: MeterSet
-) -> AsyncGenerator[Event, None]:
-    """Take all passages into the evidence in one round. ``screen`` wraps a search so that its results are screened."""
-
-    async def find_all(query: Query, k: int) -> list[Passage]:
-        return list(passages)
-
+async def read_all(run: RunState, passages: Sequence[Passage], gate: Gate, meters: MeterSet) -> SearchStopped:
+    """Take all passages into the evidence in one round, and return the last event of the search."""
+    emit = run.event_queue.add
     query = Query(run.task, "read everything in scope")
-    yield Searching(1, (query,))
-    read = await screen(find_all)(query, len(passages))
+    emit(Searching(1, (query,)))
+    read = [strip_injections(passage, emit) for passage in passages]
     found = tuple(drop_copies(read))
     round = Round(1, (Hits(query, found),), found, found)
     run.record_searches(round)
@@ -142,12 +138,13 @@ async def read_all(
     done = await judge_round(run, gate, meters, round)
     files = len({passage.place.path for passage in read})
     because = f"{count(files, 'file')}, about {count_tokens(found):,} tokens"
-    if found != tuple(read):
+    if list(found) != read:
         because += " without what copies repeat"
     verdict = Verdict("read_all", True, "read_all", because, promise="guarantee")
-    yield replace(done, accepted=True, verdict=verdict)
+    emit(replace(done, accepted=True, verdict=verdict))
     stopped = build_stopped(run, gate, verdict)
     if run.breadth != "narrow":
         whole = Coverage(1.0, 1.0, 1.0, files, files, "everything in scope was read")
         stopped = replace(stopped, stop=replace(stopped.stop, coverage=whole))
-    yield stopped
+    emit(stopped)
+    return stopped

@@ -36,19 +36,7 @@ class Dial:
 
 
 class Gate(ABC):
-    """Base of every gate. A new gate subclasses ``LeafGate`` and implements ``judge``:
-
-        class quiet(LeafGate):
-            needs = frozenset({"novelty.words"})
-
-            def __init__(self, below: float = 2.0) -> None:
-                super().__init__(below=below)
-                self.below = below
-
-            def judge(self, readings, seed=0):
-                return self.judge_below("novelty.words", readings, self.below, "saturated", "little is new")
-
-    Register it under the entry-point group ``suffice.gates``; then ``quiet(below=3) | budget(rounds=5)`` parses.
+    """Base of every gate. A new gate subclasses ``LeafGate`` and implements ``judge``; ``docs/extend.md`` has an example.
 
     ``needs`` names the readings that ``judge`` uses. ``promise`` says how far a stop can be trusted. ``dials`` lists the
     parameters that a user interface may offer. ``bounds`` are the limits at which the gate certainly ends a run, by kind.
@@ -83,15 +71,21 @@ class Gate(ABC):
         return EpsilonGate(self, e)
 
     def floor(self, chars: int) -> "Gate":
-        """Put off a stop once, for one further round, while the evidence has fewer than ``chars`` characters."""
+        """Put off a stop once, for one further round, while the evidence has fewer than ``chars`` characters.
+
+        If the amount of evidence is unknown, nothing is put off.
+        """
         return FloorGate(self, chars)
 
     def gap_aware(self, n: int = 0) -> "Gate":
-        """Do not stop while more than ``n`` questions are open, unless search is exhausted or the budget is spent."""
+        """Do not stop while more than ``n`` questions are open, unless search is exhausted or the budget is spent.
+
+        If the number of open questions is unknown, nothing is put off.
+        """
         return GapAwareGate(self, n)
 
     def resample(self, n: int = 1) -> "Gate":
-        """Put off an exhausted stop for ``n`` rounds, in which the strategy tries other queries."""
+        """When a stagnation begins, put off an exhausted stop for ``n`` rounds, in which the strategy tries other queries."""
         return ResampleGate(self, n)
 
     def __eq__(self, other: object) -> bool:
@@ -117,6 +111,16 @@ class CompositeGate(Gate):
             f"({part})" if isinstance(part, CompositeGate) else str(part) for part in parts
         )
 
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        prefix = _Prefix.of(readings, seed)
+        verdicts = [prefix.judge(part) for part in self.parts]
+        leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
+        return replace(self.decide(verdicts, prefix), parts=leaves)
+
+    @abstractmethod
+    def decide(self, verdicts: Sequence[Verdict], prefix: "_Prefix") -> Verdict:
+        """Return the verdict of this gate, given those of its parts after the last round of ``prefix``."""
+
     @classmethod
     def combine(cls, *gates: Gate) -> Gate:
         """Combine gates into one. Parts that are combined by the same operator already are merged, not nested."""
@@ -136,15 +140,10 @@ class AnyOf(CompositeGate):
         limits = [limit for part in parts for limit in part.bounds.items()]
         self.bounds = {kind: min(value for name, value in limits if name == kind) for kind, _ in limits}
 
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        prefix = _Prefix.of(readings, seed)
-        verdicts = [prefix.judge(part) for part in self.parts]
-        leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
-        for verdict in verdicts:
-            if verdict.stop:
-                return replace(verdict, parts=leaves)
-        unknown = any(verdict.stop is None for verdict in verdicts)
-        return Verdict(str(self), None if unknown else False, parts=leaves)
+    def decide(self, verdicts: Sequence[Verdict], prefix: "_Prefix") -> Verdict:
+        is_unknown = any(verdict.stop is None for verdict in verdicts)
+        goes_on = Verdict(str(self), None if is_unknown else False)
+        return next((verdict for verdict in verdicts if verdict.stop), goes_on)
 
 
 class AllOf(CompositeGate):
@@ -152,19 +151,15 @@ class AllOf(CompositeGate):
 
     operator = "&"
 
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        prefix = _Prefix.of(readings, seed)
-        verdicts = [prefix.judge(part) for part in self.parts]
-        leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
-        if any(verdict.stop is False for verdict in verdicts):
-            return Verdict(str(self), False, parts=leaves)
-        if any(verdict.stop is None for verdict in verdicts):
-            return Verdict(str(self), None, parts=leaves)
+    def decide(self, verdicts: Sequence[Verdict], prefix: "_Prefix") -> Verdict:
+        for undecided in (False, None):
+            if any(verdict.stop is undecided for verdict in verdicts):
+                return Verdict(str(self), undecided)
         starts = [_find_stop_start(part, prefix) for part in self.parts]
         last = max(range(len(starts)), key=lambda i: (starts[i], i))
         # A conjunction promises no more than its weakest part.
         promise = min((verdict.promise for verdict in verdicts), key=_PROMISES_WEAKEST_FIRST.index)
-        return replace(verdicts[last], promise=promise, parts=leaves)
+        return replace(verdicts[last], promise=promise)
 
 
 class GateWrapper(Gate):
@@ -188,6 +183,14 @@ class GateWrapper(Gate):
         self._text = f"{text}.{self.method}({format_number(value)})"
         self._validate()
 
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        prefix = _Prefix.of(readings, seed)
+        return self.reconsider(prefix.judge(self.inner), prefix)
+
+    @abstractmethod
+    def reconsider(self, verdict: Verdict, prefix: "_Prefix") -> Verdict:
+        """Return the verdict of this gate, given that of the inner gate after the last round of ``prefix``."""
+
     def _validate(self) -> None:
         if not (self.value >= self.least and self.value % 1 == 0):  # False for nan and inf.
             raise ValueError(f"{self.method}{self.takes}, {self.least} or more")
@@ -208,9 +211,8 @@ class GateWrapper(Gate):
 class AfterGate(GateWrapper):
     method = "after"
 
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdict = _Prefix.of(readings, seed).judge(self.inner)
-        if len(readings) <= self.value:
+    def reconsider(self, verdict: Verdict, prefix: "_Prefix") -> Verdict:
+        if len(prefix) <= self.value:
             return self._adopt(verdict, False, f"may not stop before round {self.value + 1:g}")
         return self._adopt(verdict, verdict.stop)
 
@@ -220,13 +222,11 @@ class PatienceGate(GateWrapper):
     takes = "(p) takes a whole number of rounds"
     least = 1
 
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        prefix = _Prefix.of(readings, seed)
-        verdict = prefix.judge(self.inner)
+    def reconsider(self, verdict: Verdict, prefix: "_Prefix") -> Verdict:
         if not verdict.stop or self.value == 1:
             return self._adopt(verdict, verdict.stop)
         for back in range(1, int(self.value)):
-            if back >= len(readings) or not prefix.drop_last(back).judge(self.inner).stop:
+            if back >= len(prefix) or not prefix.drop_last(back).judge(self.inner).stop:
                 return self._adopt(verdict, False, f"{verdict.because}; for {back} of {self.value:g} rounds in a row")
         return self._adopt(verdict, True, f"{verdict.because}; for {self.value:g} rounds in a row")
 
@@ -238,19 +238,14 @@ class EpsilonGate(GateWrapper):
         if not 0 <= self.value <= 1:
             raise ValueError("epsilon(e) takes a probability between 0 and 1")
 
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdict = _Prefix.of(readings, seed).judge(self.inner)
-        if verdict.stop and Random(f"{seed}:{len(readings)}:{self.inner}").random() < self.value:
+    def reconsider(self, verdict: Verdict, prefix: "_Prefix") -> Verdict:
+        if verdict.stop and Random(f"{prefix.seed}:{len(prefix)}:{self.inner}").random() < self.value:
             return self._adopt(verdict, False, f"{verdict.because}; ignored by chance (ε = {self.value:g})")
         return self._adopt(verdict, verdict.stop)
 
 
 class FloorGate(GateWrapper):
-    """``g.floor(chars)``: put off a stop exactly once while the evidence is shorter than ``chars``.
-
-    The round at which the inner gate stopped is accepted. One extra round is then searched and accepted without a judgement,
-    and after it the run stops. If the amount of evidence is unknown, nothing is put off.
-    """
+    """The round at which the inner gate stopped is accepted; the extra round is accepted without a judgement."""
 
     method = "floor"
     takes = "(chars) takes a whole number of characters"
@@ -258,21 +253,17 @@ class FloorGate(GateWrapper):
     reading = "evidence.chars"
     own_needs = frozenset({reading, "spend.rounds"})
 
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        prefix = _Prefix.of(readings, seed)
+    def reconsider(self, verdict: Verdict, prefix: "_Prefix") -> Verdict:
         before = prefix.drop_last(1)
-        verdict = before.judge(self.inner) if len(before) else None
-        if verdict is not None and self._is_below_floor(verdict, before):
+        if len(before) and self._is_below_floor(held := before.judge(self.inner), before):
             # The spend is read after a round was accepted. Without it, the extra round is not accepted yet.
-            if "spend.rounds" not in readings[-1]:
+            if "spend.rounds" not in prefix[-1]:
                 return Verdict(str(self), False, because="the extra round is accepted without a judgement")
-            return self._adopt(
-                verdict, True, f"{verdict.because}; one extra round was searched because there was little text"
-            )
-        verdict = prefix.judge(self.inner)
-        if not self._is_below_floor(verdict, readings):
+            because = f"{held.because}; one extra round was searched because there was little text"
+            return self._adopt(held, True, because)
+        if not self._is_below_floor(verdict, prefix):
             return self._adopt(verdict, verdict.stop)
-        chars = readings[-1][self.reading]
+        chars = prefix[-1][self.reading]
         because = f"continues for one round: only {chars:g} of {self.value:g} characters"
         return self._put_off(verdict, because, {self.reading: (chars, self.value)})
 
@@ -282,18 +273,14 @@ class FloorGate(GateWrapper):
 
 
 class GapAwareGate(GateWrapper):
-    """``g.gap_aware(n)``: do not stop while more than ``n`` questions are open, unless search is exhausted or the budget is
-    spent. If the number of open questions is unknown, nothing is put off."""
-
     method = "gap_aware"
     takes = "(n) takes a whole number of open questions"
     reading = "belief.open"
     own_needs = frozenset({reading})
 
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdict = _Prefix.of(readings, seed).judge(self.inner)
+    def reconsider(self, verdict: Verdict, prefix: "_Prefix") -> Verdict:
         # A round that is judged before it is accepted has no count yet; the count of the round before applies.
-        recent = [readings[-back].get(self.reading) for back in (1, 2) if back <= len(readings)]
+        recent = [prefix[-back].get(self.reading) for back in (1, 2) if back <= len(prefix)]
         still_open = next((value for value in recent if value is not None), 0.0)
         reasons = {leaf.reason for leaf in verdict.leaves if leaf.stop}
         is_final = "exhausted" in reasons or any(reason.startswith("budget_") for reason in reasons)
@@ -304,19 +291,14 @@ class GapAwareGate(GateWrapper):
 
 
 class ResampleGate(GateWrapper):
-    """``g.resample(n)``: when a stagnation begins, put off an exhausted stop for ``n`` rounds, in which the strategy tries
-    other queries. If they bring nothing new either, the stop counts."""
-
     method = "resample"
     least = 1
 
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        prefix = _Prefix.of(readings, seed)
-        verdict = prefix.judge(self.inner)
+    def reconsider(self, verdict: Verdict, prefix: "_Prefix") -> Verdict:
         if not verdict.stop or verdict.reason != "exhausted":
             return self._adopt(verdict, verdict.stop)
         running = 1
-        while running <= self.value and running < len(readings):
+        while running <= self.value and running < len(prefix):
             if prefix.drop_last(running).judge(self.inner).reason != "exhausted":
                 break
             running += 1

@@ -1,4 +1,4 @@
-"""LeafGate: the base class for gates that are not composed of others. ``Gate`` shows how to write one."""
+"""LeafGate: the base class for gates that are not composed of others. ``docs/extend.md`` shows how to write one."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -22,6 +22,7 @@ from suffice.gates.leaf import LeafGate
 from suffice.text.plain import count
 from suffice.types import Promise, Readings, Verdict
 
+_MEASURED_SIGNALS = ("missing_names", "missing_words", "pair_cover", "second_adds")
 LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %, because small models are often overconfident.
 
 Level = tuple[float, Mapping[str, float]]
@@ -48,10 +49,7 @@ def extract_signals(readings: Readings, rounds: int, standout: float) -> dict[st
     measured_standout = readings.get("worth.standout")
     return {
         "log_round": math.log(rounds),
-        "missing_names": readings.get("worth.missing_names"),
-        "missing_words": readings.get("worth.missing_words"),
-        "pair_cover": readings.get("worth.pair_cover"),
-        "second_adds": readings.get("worth.second_adds"),
+        **{name: readings.get(f"worth.{name}") for name in _MEASURED_SIGNALS},
         "standout": standout if measured_standout is None else measured_standout,
         # 0 and 1 come from models that answer yes or no; they carry no probability.
         "reader": None

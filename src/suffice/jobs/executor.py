@@ -12,7 +12,8 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from suffice import settings
-from suffice.engine.pipeline import RunConfig, run_pipeline
+from suffice.engine.config import RunConfig
+from suffice.engine.pipeline import run_pipeline
 from suffice.errors import SufficeError
 from suffice.events import Event, Finished, serialize_event
 from suffice.jobs.database import is_database_failure

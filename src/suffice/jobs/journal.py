@@ -21,7 +21,7 @@ from dbos import DBOS
 from dbos._context import assert_current_dbos_context
 
 from suffice import errors
-from suffice.engine.pipeline import RunConfig
+from suffice.engine.config import RunConfig
 from suffice.errors import CutOff, SearchError, SufficeError
 from suffice.models.base import Model, ModelWrapper, Reply, collect_usage, usage_listener
 from suffice.prompts.base import Prompt

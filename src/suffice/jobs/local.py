@@ -6,7 +6,7 @@ While a process works on a run, it holds a lock on a separate ``.lock`` file bes
 import json
 from pathlib import Path
 
-from suffice.engine.pipeline import RunConfig
+from suffice.engine.config import RunConfig
 from suffice.errors import InputError, SufficeError
 from suffice.jobs.database import open_engine, sqlite_url
 from suffice.jobs.executor import EventListeners

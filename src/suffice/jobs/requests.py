@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.engine.bounds import BOUND_OPTIONS
-from suffice.engine.pipeline import RunConfig
+from suffice.engine.config import RunConfig
 from suffice.errors import InputError
 from suffice.models.base import is_language_model
 from suffice.options import RunOptions

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suffice import plugins
+from suffice.engine.bounds import add_budget
 from suffice.engine.loop import run_loop
-from suffice.engine.pipeline import add_budget
 from suffice.errors import ModelError
-from suffice.events import RoundDone, SearchStopped
+from suffice.events import RoundDone
 from suffice.gates.parse import parse_gate
 from suffice.lab.conditions import get_condition, render_for_answer
 from suffice.lab.data import LabQuestion
@@ -61,15 +61,9 @@ async def run_episode(cell: Cell, question: LabQuestion, parts: EpisodeParts) ->
     embed = None if gate.needs.isdisjoint(EMBEDDING_READINGS) else parts.embed
     meters = build_meters(gate.needs, question.text, embed)
     strategy = plugins.load_plugin("strategies", cell.harness)()
-    episode, stop = _Episode(cell, question, parts, run), None
-    async for event in run_loop(run, parts.search, strategy, gate, meters, k=cell.k):
-        if isinstance(event, RoundDone):
-            await episode.record_round(event)
-        elif isinstance(event, SearchStopped):
-            stop = event.stop
-        run.take_events()
-    assert stop is not None, "the last event of a loop is SearchStopped"
-    return {**await episode.build_row(stop), "seconds": round(time.monotonic() - started_at, 3)}
+    episode = _Episode(cell, question, parts, run)
+    stopped = await run_loop(run, parts.search, strategy, gate, meters, k=cell.k, after_round=episode.record_round)
+    return {**await episode.build_row(stopped.stop), "seconds": round(time.monotonic() - started_at, 3)}
 
 
 @dataclass

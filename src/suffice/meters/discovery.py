@@ -8,12 +8,10 @@ score.drop                                       how far this round's best score
 evidence.chars                                   characters of evidence before this round
 """
 
-from collections import defaultdict
-
 from suffice.measure.richness import SightingCounter
 from suffice.meters.base import Meter, MeterContext, Moment, RoundView
 from suffice.text.entities import extract_facets, extract_names, stem_words
-from suffice.text.tokens import tokenize, word_set
+from suffice.text.tokens import tokenize
 from suffice.types import Readings
 
 _MIN_ROUNDS = 2  # One round finds everything once, so it tells nothing about what is left.
@@ -56,40 +54,22 @@ class RelevanceMeter(Meter):
 
 
 class BridgesMeter(Meter):
-    """A name is open until queries have used all of its words. Each open name waits for one word that is missing."""
+    """A name is open until queries have used all of its words."""
 
     names: tuple[str, ...] = ("bridges.open",)
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         self._query_words = set(tokenize(context.question or ""))
-        self._introduced: set[str] = set()
-        self._open_count = 0
-        self._waiting_by_word: dict[str, list[str]] = defaultdict(list)
+        self._open_names: dict[str, frozenset[str]] = {}
         self._is_text_missing = False
 
     def read(self, view: RoundView) -> Readings:
-        words = {word for query in view.queries for word in tokenize(query)} - self._query_words
-        self._query_words |= words
-        for word in words:
-            names = self._waiting_by_word.pop(word, ())
-            self._open_count -= len(names)
-            for name in names:
-                self._wait(name)
+        self._query_words.update(word for query in view.queries for word in tokenize(query))
         for hit in view.new:
-            if hit.text is None:
-                self._is_text_missing = True
-            for name in {name.lower() for name in extract_names(hit.text or "")} - self._introduced:
-                self._introduced.add(name)
-                self._wait(name)
-        return {"bridges.open": None if self._is_text_missing or view.failed else float(self._open_count)}
-
-    def _wait(self, name: str) -> None:
-        is_plain = name.isascii() and name.replace(" ", "").isalnum()
-        for word in name.split() if is_plain else tokenize(name):
-            if word not in self._query_words:
-                self._waiting_by_word[word].append(name)
-                self._open_count += 1
-                return
+            self._is_text_missing |= hit.text is None
+            self._open_names |= {name.lower(): frozenset(tokenize(name)) for name in extract_names(hit.text or "")}
+        self._open_names = {name: words for name, words in self._open_names.items() if not words <= self._query_words}
+        return {"bridges.open": None if self._is_text_missing or view.failed else float(len(self._open_names))}
 
 
 class ResidualMeter(Meter):
@@ -99,21 +79,16 @@ class ResidualMeter(Meter):
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         parts = extract_facets(context.question or "", limit=50)
-        self._total = len(frozenset[str]().union(*(part.stems for part in parts)))
         self._unmatched = set[str]().union(*(part.stems for part in parts))
+        self._total = len(self._unmatched)
         self._is_unmeasurable = not self._total
-        self._seen_words: set[str] = set()
 
     def read(self, view: RoundView) -> Readings:
         for hit in view.new:
             if hit.text is None:
                 self._is_unmeasurable = True
             elif self._unmatched:
-                text = f"{hit.title or ''} {hit.text}"
-                new = word_set(text) - self._seen_words
-                self._seen_words |= new
-                # In other scripts an index may split words differently than ``word_set``.
-                self._unmatched.difference_update(stem_words(" ".join(new) if text.isascii() else text))
+                self._unmatched.difference_update(stem_words(f"{hit.title or ''} {hit.text}"))
         return {"question.residual": None if self._is_unmeasurable else len(self._unmatched) / self._total}
 
 

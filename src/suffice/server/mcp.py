@@ -26,8 +26,9 @@ from pydantic.json_schema import SkipJsonSchema
 
 from suffice import __version__, settings
 from suffice.api import estimate_research, prepare_run, validate_question, validate_task
+from suffice.engine.config import RunConfig
 from suffice.engine.estimate import describe_estimate
-from suffice.engine.pipeline import RunConfig, new_run_id, run_to_report
+from suffice.engine.pipeline import new_run_id, run_to_report
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event, RoundDone, SearchStopped, Writing, serialize_event
 from suffice.gates.parse import parse_gate

@@ -1,7 +1,7 @@
 """Events that occur inside a step of a run and wait to be yielded: failures, shortened prompts, parts of a draft."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from typing import Any
 
 from suffice.events import Event
@@ -21,8 +21,9 @@ class EventQueue:
         events, self._events = self._events, []
         return events
 
-    async def drain_while(self, work: "asyncio.Future[Any]") -> AsyncGenerator[Event, None]:
-        """Yield events as they occur until ``work`` is done. Closing the generator cancels the work."""
+    async def drain_while(self, steps: Coroutine[Any, Any, None]) -> AsyncGenerator[Event, None]:
+        """Yield events as they occur until the steps are done, or raise their error. Closing the generator cancels them."""
+        work = asyncio.ensure_future(steps)
         try:
             while not work.done():
                 self._event_added.clear()
@@ -33,6 +34,7 @@ class EventQueue:
                 waiting.cancel()
             for event in self.drain():
                 yield event
+            work.result()
         finally:
             work.cancel()
             await asyncio.wait((work,))

@@ -7,11 +7,11 @@ sentences nearest to the question first.
 
     similarity = cosine(question, passage) + ½ · share of the question's stems in it + 0.3 if the question names its title
 
-Adding a passage costs O(log n), and a passage is examined only when its turn comes.
+A passage is examined only when its turn comes.
 """
 
-import heapq
 import re
+from bisect import insort
 from collections.abc import Sequence
 
 from suffice.text.entities import content_stems, extract_names, strip_parenthetical
@@ -36,8 +36,7 @@ class FollowUpQueue:
         self._key_words = extract_key_words(question)
         self._question_vector: Vectors | None = None
         self._embed = embed
-        self._queue: list[tuple[float, int, Passage]] = []
-        self._added_count = 0  # Earlier passages come before equally similar later ones.
+        self._queue: list[Passage] = []  # Earlier passages come before equally similar later ones.
         self._similarities: dict[str, float] = {}
         self._used_names: set[str] = {name.lower() for name in extract_names(question)}
         self._asked_keys: set[tuple[str, ...]] = set()
@@ -55,8 +54,7 @@ class FollowUpQueue:
             is_named = normalize_phrase(strip_parenthetical(passage.title)) in self._question_phrase
             similarity = cosine + 0.5 * share + (0.3 if is_named else 0.0)
             self._similarities[passage.id] = similarity
-            self._added_count += 1
-            heapq.heappush(self._queue, (-similarity, self._added_count, passage))
+            insort(self._queue, passage, key=lambda other: -self.get_similarity(other))
 
     def get_similarity(self, passage: Passage) -> float:
         """Return how similar an added passage is to the question."""
@@ -65,21 +63,20 @@ class FollowUpQueue:
     def propose(self, limit: int) -> list[Query]:
         """Return the best follow-up queries. They are proposed again until ``mark_asked`` is called with them."""
         proposals: dict[tuple[str, ...], Query] = {}
-        examined: list[tuple[float, int, Passage]] = []
-        while self._queue and len(proposals) < limit and len(examined) < _MAX_CANDIDATES:
-            item = heapq.heappop(self._queue)
-            if item[2].id in self._followed_ids:
-                continue
-            query = self._build_query(item[2])
+        self._queue = [passage for passage in self._queue if passage.id not in self._followed_ids]
+        left = _MAX_CANDIDATES
+        for passage in self._queue:
+            if len(proposals) == limit or not left:
+                break
+            query = self._build_query(passage)
             key = tuple(tokenize(query.text))
             if key in self._asked_keys:  # Another chunk of the same document led to this query before.
+                self._followed_ids.add(passage.id)
                 continue
-            examined.append(item)
+            left -= 1
             if key not in proposals:
                 proposals[key] = query
-                self._passage_by_query[query.text] = item[2].id
-        for item in examined:
-            heapq.heappush(self._queue, item)
+                self._passage_by_query[query.text] = passage.id
         return list(proposals.values())
 
     def mark_asked(self, queries: Sequence[str]) -> None:

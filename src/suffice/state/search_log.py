@@ -21,7 +21,7 @@ class SearchLog:
         self.intents: dict[str, str] = {}
         self.thin_queries: list[str] = []
         self._asked_keys: set[tuple[str, ...]] = set()
-        self._unreported_thin_queries: list[str] = []
+        self._reported_count = 0  # Thin queries that a reflection has seen.
         self._answered_count = 0
         self._failure_counter = FailureCounter()
 
@@ -55,17 +55,17 @@ class SearchLog:
             self._answered_count += 1
             if is_planned and len(hits.passages) < MIN_RESULTS:
                 self.thin_queries.append(text)
-                self._unreported_thin_queries.append(text)
         return failures
 
     def take_thin_queries(self) -> tuple[str, ...]:
         """Return the thin queries that no reflection has seen yet."""
-        thin, self._unreported_thin_queries = tuple(self._unreported_thin_queries), []
+        thin = tuple(self.thin_queries[self._reported_count :])
+        self._reported_count = len(self.thin_queries)
         return thin
 
     def return_thin_queries(self, queries: Sequence[str]) -> None:
         """Put back thin queries whose reflection failed; the next reflection gets them."""
-        self._unreported_thin_queries = [*queries, *self._unreported_thin_queries]
+        self._reported_count -= len(queries)
 
     @property
     def has_no_answer(self) -> bool:

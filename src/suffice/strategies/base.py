@@ -9,9 +9,11 @@ from typing import Protocol, runtime_checkable
 
 from suffice.memory.evidence import Evidence
 from suffice.meters.base import LiveRun
-from suffice.prompts.planning import PlanResponse
+from suffice.prompts.planning import PlanResponse, ProposeQuery
 from suffice.state.survey import Survey
 from suffice.types import Embed, Failure, Hits, Note, Passage, Query, Round, RoundRecord
+
+_KNOWN_TOKENS = 1_000  # Tokens of memory that a query is derived from; a rolling memory fits whole.
 
 
 class RunView(LiveRun, Protocol):
@@ -112,3 +114,11 @@ class PassageSelector(Protocol):
 def list_first_queries(task: str, plan: PlanResponse) -> list[Query]:
     """Return the queries of the first round: the question itself, which finds more than a plan alone, then the plan's."""
     return [Query(task, "the question itself"), *plan.list_queries()]
+
+
+async def ask_for_query(run: RunView, about: str, intent: str, notes: Sequence[Note] = ()) -> list[Query]:
+    """Return the model's query for what is missing, given further notes; none if it failed."""
+    known = (*notes, *run.render_memory(_KNOWN_TOKENS))
+    leads = tuple(query.text for query in run.propose_follow_ups(3))
+    gap = await run.try_ask(ProposeQuery(run.task, about, known, run.recent_queries, leads, run.describe_budget_left()))
+    return [] if gap is None else [Query(gap.query, intent)]

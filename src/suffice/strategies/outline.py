@@ -9,16 +9,14 @@ import asyncio
 from collections.abc import Sequence
 
 from suffice.prompts.outline import DraftOutline, HypotheticalDocument, LabelCluster
-from suffice.prompts.planning import ProposeQuery
 from suffice.state.outline import MAX_CHUNKS, normalize_topics
-from suffice.strategies.base import RunView, list_first_queries
+from suffice.strategies.base import RunView, ask_for_query, list_first_queries
 from suffice.types import Hits, Note, Passage, Query
 
 INITIAL_TOPICS = 5  # Topics of the first outline.
 MAX_TOPICS = 8
 # Tokens that the outline is drafted from, about 10,000 characters. Value of the source system, see docs/sources.md.
 _OUTLINE_TOKENS = 2500
-_KNOWN_TOKENS = 1000  # Tokens of memory that a query is derived from.
 # With fewer passages, no latent topics are looked for. Value of the source system, see docs/sources.md.
 _MIN_PASSAGES = 8
 # What a label is derived from, about 3,000 characters. Values of the source system.
@@ -81,14 +79,10 @@ class OutlineStrategy:
 async def _propose_for_topic(run: RunView, topic: int) -> list[Query]:
     """Return the model's query about a topic; if it is not new, the topic itself or a follow-up."""
     title = run.outline.topics[topic]
-    follow_ups = run.propose_follow_ups(3)
-    known = run.render_memory(_KNOWN_TOKENS)
-    leads = tuple(query.text for query in follow_ups)
+    intent = f"about {title!r}"
     covered = Note(run.outline.describe_coverage(), (), "How well each topic is covered, from 0 to 1")
-    left = run.describe_budget_left()
-    gap = await run.try_ask(ProposeQuery(run.task, title, (covered, *known), run.recent_queries, leads, left))
-    gap_query = [Query(gap.query, f"about {title!r}")] if gap is not None else []
-    return run.filter_new_queries([*gap_query, Query(title, f"about {title!r}"), *follow_ups])[:1]
+    gap = await ask_for_query(run, title, intent, [covered])
+    return run.filter_new_queries([*gap, Query(title, intent), *run.propose_follow_ups(3)])[:1]
 
 
 async def _draft_outline(run: RunView) -> None:

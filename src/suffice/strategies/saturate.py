@@ -5,15 +5,13 @@ after a deferred stop the strategy asks a broader form of the first query. It do
 queries with too little text. Bounds on rounds and queries still hold.
 """
 
-from suffice.prompts.planning import PlanResponse, ProposeQuery
-from suffice.strategies.base import RunView
+from suffice.strategies.base import RunView, ask_for_query
 from suffice.types import Query
 
 # Rounds that ask planned queries; the gate of the preset waits as long. Value of the source system, see docs/sources.md.
 PLANNED_ROUNDS = 2
 # Characters of text that a report needs at least. Value of the source system, see docs/sources.md.
 QUALITY_FLOOR = 1800
-_KNOWN_TOKENS = 1000  # Tokens of memory that a gap query is derived from; a rolling memory fits whole.
 _BROADER_TERMS = "overview background examples"
 
 
@@ -31,9 +29,8 @@ class SaturateStrategy:
         queries = [*(Query(planned.query, planned.intent) for planned in plan.queries), *subtasks]
         if len(run.records) < PLANNED_ROUNDS and (planned := run.filter_new_queries(queries)):
             return planned[:1]
-        gap = await run.try_ask(_build_gap_prompt(run, plan))
-        gap_query = [Query(gap.query, "close a gap")] if gap is not None else []
-        queries = run.filter_new_queries(gap_query)[:1] or run.propose_follow_ups(1)
+        gap = await ask_for_query(run, plan.notes, "close a gap")
+        queries = run.filter_new_queries(gap)[:1] or run.propose_follow_ups(1)
         if not queries and sum(len(passage.text) for passage in run.evidence) < QUALITY_FLOOR:
             return self._propose_broader(run)
         return queries
@@ -43,9 +40,3 @@ class SaturateStrategy:
             return []
         self._has_broadened = True
         return run.filter_new_queries([Query(f"{run.asked_queries[0]} {_BROADER_TERMS}", "too little text so far")])
-
-
-def _build_gap_prompt(run: RunView, plan: PlanResponse) -> ProposeQuery:
-    leads = tuple(query.text for query in run.propose_follow_ups(3))
-    known = run.render_memory(_KNOWN_TOKENS)
-    return ProposeQuery(run.task, plan.notes, known, run.recent_queries, leads, run.describe_budget_left())
