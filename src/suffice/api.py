@@ -241,7 +241,7 @@ async def prepare_run(
         breadth=breadth,
         names_breadth=options.breadth != "auto" or any(_gathers_or_rewrites(one.skill) for one in active),
         documents=search if isinstance(search, ScopeSearch) else None,
-        scope=ranked,
+        ranked_scope=ranked,
         coverage_target=target,
         length=options.length,
         k=options.k,

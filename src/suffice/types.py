@@ -492,8 +492,9 @@ class Report:
     ``None`` if there was none. ``insufficient_termination`` means that a limit ended the search before the evidence was
     judged sufficient; ``degraded_mode`` that searches kept failing.
     ``short_answer`` is a name, number or the like, ``None`` if no such answer was found. Without a language model
-    ``excerpts`` are the parts of the sources that ``final_answer`` shows. ``closest`` are the passages nearest to the
-    question when there is no evidence. ``left_undone`` says what a limit on time, tokens or money kept the run from doing.
+    ``excerpts`` are the parts of the sources that ``final_answer`` shows, and ``below`` is the Markdown that follows them
+    there: lists of findings, sections of skills. ``closest`` are the passages nearest to the question when there is no
+    evidence. ``left_undone`` says what a limit on time, tokens or money kept the run from doing.
     ``final_answer`` begins with the sentences of ``notices`` and ends with the ``disagreements``, as ``report/notices.py``
     renders them. ``removed`` lists what the claim check took out. A broad question has ``findings``, sorted by ``aspects``.
     """
@@ -529,3 +530,4 @@ class Report:
     removed: tuple[RemovedClaim, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
     aspects: tuple[Aspect, ...] = ()
+    below: str = ""

@@ -9,7 +9,7 @@ import pytest
 from report.html_page import Page
 
 from suffice.report import html
-from suffice.types import ClosestPassage, Excerpt, Notice, Report, ReportedFinding, Stop
+from suffice.types import ClosestPassage, Excerpt, Notice, Report, Stop
 
 
 @pytest.fixture(params=["report", "hostile"])
@@ -181,10 +181,9 @@ def test_excerpts_are_laid_out_as_in_their_source_with_the_deciding_words_marked
     assert page.text.count("notes.txt:1-1") == 2, "in the answer and in the sources"
 
 
-def test_the_sentence_above_excerpts_and_the_findings_below_them_are_shown(quoted: Report) -> None:
-    findings = (ReportedFinding("A mill costs 40 euros.", True, "", ("[1]",), section="What matters most"),)
-    answer = "> text [1]\n\n## What matters most\n\n- A mill costs 40 euros. [1]"
-    page = Page(html.render_html(replace(quoted, findings=findings, final_answer=answer)))
+def test_the_sentence_above_excerpts_and_what_follows_them_are_shown(quoted: Report) -> None:
+    below = "## What matters most\n\n- A mill costs 40 euros. [1]"
+    page = Page(html.render_html(replace(quoted, below=below, final_answer=f"> text [1]\n\n{below}")))
     assert page.text.index("2 * 3 * 4") < page.text.index("A mill costs 40 euros.")
     assert quoted.summary not in page.text, "what is quoted is not said again"
     assert quoted.summary in Page(html.render_html(replace(quoted, notices=()))).text

@@ -333,6 +333,10 @@ def test_github_reads_readme_structure_and_issues(tmp_path: Path) -> None:
     assert "Issue 7 (open): Counting stops at night" in report.final_answer
     assert report.metadata["github"]["issues"] == {"open": 1}
     assert_supported(report)
+    report = ask("/github What does Hive count?", repository)
+    assert report.excerpts
+    answer = render_html(report).partition('id="answer"')[2].partition("</section>")[0]
+    assert "The repository</h" in answer, "below the excerpts"
 
 
 def test_user_skill_reaches_the_writer_and_rewrites(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_keys_are_stable(report: Report) -> None:
     assert " ".join(encoded) == (
         "run task status summary final_answer key_findings recommendations risks open_questions sources claims stop "
         "usage sufficient confidence gaps failed_queries insufficient_termination degraded_mode error_log raw metadata "
-        "short_answer excerpts closest left_undone notices disagreements removed findings aspects"
+        "short_answer excerpts closest left_undone notices disagreements removed findings aspects below"
     )
     stop_keys = "reason gate round promise explanation rounds expression sufficiency coverage absence"
     assert set(encoded["stop"]) == set(stop_keys.split())

@@ -24,6 +24,7 @@ def resolve_limits(config: RunConfig, tier: str, *, is_strong: bool) -> tuple[Bo
 
     They are the tier's, replaced by the strategy's cap, the stop gate's own limits and the user's. If the stop gate and the
     user limit the same thing, the lower limit counts. A strong model has limits of its own, unless the user named the tier.
+    ``sources`` limits what is shown, all others when the search ends.
     A model on this machine gets no time limit unless the user sets one: it may just be slow.
     """
     preset, user = config.preset, config.bounds
@@ -49,14 +50,14 @@ def resolve_limits(config: RunConfig, tier: str, *, is_strong: bool) -> tuple[Bo
     is_broad = config.breadth != "narrow"
     if is_broad or is_strong:
         values["sources"] = user.sources
-    if is_broad and config.scope is not None:
+    if is_broad and config.ranked_scope is not None:
         values["rounds"], values["queries"] = user.rounds, user.queries
     return Bounds(**values), origins
 
 
 def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
-    """Return a gate that stops at the first bound or when ``stop`` does. ``bounds.sources`` does not bound the search."""
-    limits = replace(bounds, sources=None).known
+    """Return a gate that stops at the first bound or when ``stop`` does."""
+    limits = replace(bounds, sources=None).known  # How much is shown does not end the search.
     if stop is None:
         return budget(**limits)
     return stop | budget(**limits) if limits else stop

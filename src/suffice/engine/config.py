@@ -77,7 +77,7 @@ class RunConfig:
     """Whether the user or a skill decides the breadth; else a strong model's plan does where everything is read."""
     documents: ScopeSearch | None = None
     """The files that ``search`` finds, if it searches only files on this machine."""
-    scope: RankedScope | None = None
+    ranked_scope: RankedScope | None = None
     """Everything in scope by its similarity to the question, if the run surveys it."""
     coverage_target: float = DEFAULT_TARGET
     """The share of what is relevant that a broad question is to read."""

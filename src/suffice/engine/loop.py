@@ -110,6 +110,8 @@ async def judge_round(
 ) -> RoundDone:
     """Judge a round before it changes the belief; admit it if it is accepted, and judge again.
 
+    A round after which the gate stops at once is not admitted: what it found is left out.
+
     With ``reflects`` the model says what is missing before the gate judges: it is believed about its gaps.
     """
     readings = await meters.read_live("before", round, run)

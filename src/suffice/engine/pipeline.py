@@ -42,8 +42,7 @@ from suffice.state.run import RunState
 from suffice.state.survey import Survey
 from suffice.types import Failure, Notice, Passage, Query, Report, Stop, Verdict
 
-# After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
-# went into that question when a language model answered it, and nothing was done with the answer.
+# After these stops it is asked once more what is missing, if that is free: without a language model.
 _REFLECT_AFTER = ("diminished", "saturated", "exhausted", "planner_done", "read_all", "budget_rounds", "budget_queries")
 _MAX_SMALL_SCOPE = 30  # Passages; a search hardly ever finds all of more.
 
@@ -62,7 +61,8 @@ async def run_to_report(config: RunConfig, *listeners: Callable[[Event], None]) 
 async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     """Run a question. The last event is ``Finished`` with the report, also after an interruption.
 
-    ``_Walk.answer`` has the steps; here are the endings that cut them short.
+    ``_Walk.answer`` has the steps; here are the endings that cut them short. Only what makes a run pointless before its first
+    round, such as a picture that cannot be described, is raised.
     """
     walk = _Walk(config)
     run = walk.run
@@ -75,7 +75,9 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()  # After the first interruption, what was found is still reported.
-        walk.end_search(Verdict("user", True, "cancelled", ""))
+        walk.end_search(
+            Verdict("user", True, "cancelled", "")
+        )  # Also if the search was over: the answer may be cut short.
         await walk.check_offline(walk.draft)
     except ModelUnusable as error:  # A dead server, a refused key, an unknown name.
         walk.fault = Failure("model", type(error).__name__, str(error))
@@ -83,7 +85,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
         if walk.stopped is None:
             walk.end_search(Verdict("model", True, "model_unavailable", str(error)))
         await walk.check_offline(None)
-    except ModelError as error:  # Of the embedding server: failures of the language model are handled inside the run.
+    except ModelError as error:  # Of the embedding server or of a picture: a run handles other failures of its model.
         if not run.records:
             raise
         run.record_failure(Failure("embeddings", type(error).__name__, str(error), error.retryable))
@@ -101,13 +103,13 @@ class _Walk:
 
     def __init__(self, config: RunConfig) -> None:
         self.config = config
-        queries: list[str] = []
+        skill_queries: list[str] = []  # Skills add to it before the search, the strategy asks them first.
         strategy = plugins.load_plugin("strategies", config.preset.strategy)()
         memory = plugins.load_plugin("memories", config.preset.memory)
         parts = apply_interventions(config.interventions, RunParts(strategy, memory, config.gate))
         self.parts = add_recalled_queries(parts, config.recalled_findings)
         if config.skills.active:
-            self.parts = add_skill_queries(self.parts, queries)
+            self.parts = add_skill_queries(self.parts, skill_queries)
         self.run = run = RunState(
             config.task,
             config.model,
@@ -125,7 +127,7 @@ class _Walk:
         )
         run.today = config.today.isoformat()
         run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
-        run.survey = None if config.scope is None else Survey(config.scope)
+        run.survey = None if config.ranked_scope is None else Survey(config.ranked_scope)
         self.emit = run.event_queue.add
         search = make_resilient(config.search, run.record_failure)
         if config.documents is not None:
@@ -147,7 +149,7 @@ class _Walk:
             mend=self._mend if has_model else None,
         )
         self.review = ReviewLoop(run, self.verifier.find_more, self.verifier, config.review)
-        context = SkillContext(run, self.search, checker, self.verifier, config.skills.workspace, queries)
+        context = SkillContext(run, self.search, checker, self.verifier, config.skills.workspace, skill_queries)
         self.skills = SkillRunner(config.skills, context)
         run.skill_instruction = self.skills.instruction
         if any(skill.name == "panel" for skill in config.skills.skills):
@@ -162,7 +164,8 @@ class _Walk:
 
     async def start(self) -> Started:
         """Learn how the model writes and what is in scope, choose the tier, set the limits, and return the first event."""
-        config, run, preset, tier = self.config, self.run, self.config.preset, "standard"
+        config, run, preset = self.config, self.run, self.config.preset
+        tier = "standard" if config.tier == "auto" else config.tier
         await self.adapt_to_model(tests=preset.adapts)
         if self.skills.replacement is None:
             await describe_images(run, config.images)
@@ -252,7 +255,9 @@ class _Walk:
         if config.may_read_all and run.is_strong and config.documents is not None:
             passages = await list_scope(config.documents, run)
         if run.is_strong and (config.may_read_all or survey is not None):
-            with suppress(TimeoutError):  # The loop then ends because the time is up.
+            with suppress(
+                TimeoutError
+            ):  # The loop then ends because the time is up; what was listed is read all the same.
                 async with run.budget.time_limit():
                     await run.plan(searches=not passages and survey is None)
         if passages:

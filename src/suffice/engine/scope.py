@@ -141,7 +141,7 @@ async def read_all(run: RunState, passages: Sequence[Passage], gate: Gate, meter
     if list(found) != read:
         because += " without what copies repeat"
     verdict = Verdict("read_all", True, "read_all", because, promise="guarantee")
-    emit(replace(done, accepted=True, verdict=verdict))
+    emit(replace(done, accepted=True, verdict=verdict))  # The gate only has limits, and a first round is within them.
     stopped = build_stopped(run, gate, verdict)
     if run.breadth != "narrow":
         whole = Coverage(1.0, 1.0, 1.0, files, files, "everything in scope was read")

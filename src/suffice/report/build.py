@@ -126,7 +126,14 @@ def build_report(
         removed=tuple(_build_removed(verdict, cite) for verdict in checked.removed) if checked and answer else (),
         findings=(reported := _list_findings(draft, cite) if answer else ()),
         aspects=tuple(_count_aspect(name, reported) for name in draft.aspects) if answer else (),
+        below=cite.renumber(_render_below(run, draft)) if answer else "",
     )
+
+
+def _render_below(run: RunState, draft: Draft) -> str:
+    """Return what follows the quotations of a draft as Markdown; empty if it has none."""
+    places = [place for place, part in enumerate(draft.parts) if isinstance(part, Quotation)]
+    return render_draft(run, replace(draft, parts=draft.parts[places[-1] + 1 :])) if places else ""
 
 
 def _summarize(checked: Checked, cite: "_Numbering") -> str:

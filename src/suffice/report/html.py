@@ -150,7 +150,7 @@ def _render_header(report: Report) -> str:
 def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, frozenset[int]]:
     """Return the answer and the numbers of the claims that are marked in it.
 
-    Excerpts are shown instead of the text that was made of them, and below them the findings of a list. Their verdicts are
+    Excerpts are shown instead of the text that was made of them, and below them what follows them there. Their verdicts are
     marked only where a source objects: that a quote supports itself tells nothing.
     """
     origin = render_origin(report.notices)
@@ -160,9 +160,7 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
             _render_excerpt(excerpt, renderer, f"{renderer.render_citation(excerpt.source)} ")
             for excerpt in report.excerpts
         )
-        below = render_disagreements(report.disagreements)
-        if report.findings:
-            below = "".join(text.partition(f"## {report.findings[0].section}\n")[1:])
+        below = report.below + render_disagreements(report.disagreements)
         marked, found = shown + renderer.render_block(below), frozenset[int]()
     else:
         marked, found = mark_claims(text, _list_checked(report), renderer)
