@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from suffice.answers import Finding, Offsets, Quotation
-from suffice.claims.dates import find_date
+from suffice.claims.dates import find_dates
 from suffice.claims.figures import Figure, find_figures, share_name
 from suffice.models.extractive.ranking import QuestionWords, source_stems
 from suffice.text.blocks import ITEM_MARKER, split_blocks
@@ -188,8 +188,8 @@ def read_period(text: str) -> float | None:
 
 def find_passage_date(passage: Passage) -> str:
     """Return the date in the title or the file name of a passage, year first; empty if there is none."""
-    if date := find_date(passage.title):
-        return str(date)
+    if dates := find_dates(passage.title):
+        return str(dates[0])
     match = DATE.search(passage.title) or DATE.search(PurePath(passage.place.path).name)
     return match[0] if match else ""
 
