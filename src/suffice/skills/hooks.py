@@ -95,9 +95,8 @@ class SkillContext:
 
     async def keep_supported(self, statements: Iterable[Statement]) -> tuple[list[Statement], tuple[ClaimVerdict, ...]]:
         """Return the statements whose claims the cited sources support, and the verdicts on them."""
-        stated = list(statements)
-        judged = zip(stated, await self.verifier.check_statements(stated), strict=True)
-        kept = {one: verdict for one, verdict in judged if verdict.support == "supported"}
+        judged = {one: await self.verifier.judge_alone(one) for one in statements}
+        kept = {one: verdict for one, verdict in judged.items() if verdict.support == "supported"}
         return list(kept), tuple(kept.values())
 
 
