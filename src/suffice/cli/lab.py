@@ -99,7 +99,10 @@ def run(
         f"about {estimate.calls:,} calls, {estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, {price}."
     )
     if jobs and not yes and not model_object.local and estimate.usd != 0:
-        _confirm_cost()
+        if not sys.stdin.isatty():
+            raise InputError("This spends money; add --yes to start without a question, and --max-cost to limit it")
+        if not typer.confirm("Start?", err=True):
+            raise typer.Abort
     try:
         progress = asyncio.run(_run_with_progress(grid, concurrency, max_cost, max_seconds))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -191,13 +194,6 @@ def _read_gaps(paths: Sequence[Path]) -> list[dict[str, Any]]:
                 {"data": path.name, "harness": episode.agent or "–", "memory": "–", "gaps": detect_gaps(record)}
             )
     return rows
-
-
-def _confirm_cost() -> None:
-    if not sys.stdin.isatty():
-        raise InputError("This spends money; add --yes to start without a question, and --max-cost to limit it")
-    if not typer.confirm("Start?", err=True):
-        raise typer.Abort
 
 
 async def _run_with_progress(
