@@ -126,7 +126,7 @@ class ClaimVerifier:
         left = draft.replace_statements(settle, self._name_subject)
         has_lost_opening = bool(draft.statements) and not settle(draft.statements[0])
         quoted = [await self._check_quotation(quotation, draft.quotations) for quotation in draft.quotations]
-        quoted += [self._judge_finding(finding) for finding in draft.listed if isinstance(finding.text, Quotation)]
+        quoted += [self._judge_finding(finding) for finding in draft.listed]
         checked = tuple(map(self._drop_other_matters, (*shown.values(), *quoted)))
         return Checked(left, checked, tuple(removed.values()), has_lost_opening)
 
@@ -217,7 +217,6 @@ class ClaimVerifier:
 
     def _judge_finding(self, finding: Finding) -> ClaimVerdict:
         """Return the verdict on a quoted finding: supported by its own words; who gives another value is known already."""
-        assert isinstance(finding.text, Quotation), "statements are judged as such"
         quotes = [Quote(one.passage, *one.spans[0], checker="verbatim") for one in (finding.text, *finding.others)]
         against = [Quote(one.passage, *one.spans[0], checker="figures") for one in finding.against]
         handles = dict.fromkeys(self.run.evidence.get_handle(quote.passage) for quote in quotes)

@@ -328,9 +328,7 @@ def sort_by_aspect(question: str, findings: Sequence[Finding]) -> list[Finding]:
 
 def list_headings(finding: Finding) -> list[str]:
     """Return the headings above a finding; instead of a file's name and page, the words of the name."""
-    if not finding.quotations:
-        return []
-    passage = finding.quotations[0].passage
+    passage = finding.text.passage
     headings = [strip_parenthetical(heading) for heading in passage.title.split(" > ")]
     if passage.kind == "chat" and headings == [passage.title]:
         return []  # Who wrote the message and when.
@@ -340,7 +338,7 @@ def list_headings(finding: Finding) -> list[str]:
 
 def _read_text(finding: Finding) -> str:
     """Return the words of a finding; of a record with the name of its table."""
-    if isinstance(finding.text, Quotation) and finding.text.format == "table":
+    if finding.text.format == "table":
         return f"{finding.text.passage.title} {finding.text.text}".replace("_", " ")
     return finding.text.text
 
