@@ -94,12 +94,12 @@ class Verbatim:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What sources say on one matter of the question, as a quotation or a statement; ``aspect`` is its place in the report.
+    """What sources say on one matter of the question, as a quotation; ``aspect`` is its place in the report.
 
     ``others`` are further quotations of the same fact; ``against`` are those that give another value.
     """
 
-    text: Quotation | Statement
+    text: Quotation
     aspect: str = ""
     others: tuple[Quotation, ...] = ()
     against: tuple[Quotation, ...] = ()
@@ -108,8 +108,7 @@ class Finding:
     @property
     def quotations(self) -> tuple[Quotation, ...]:
         """All its quotations, the one that is shown first."""
-        own = (self.text,) if isinstance(self.text, Quotation) else ()
-        return (*own, *self.others, *self.against)
+        return (self.text, *self.others, *self.against)
 
 
 @dataclass(frozen=True, slots=True)

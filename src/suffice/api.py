@@ -138,10 +138,7 @@ vars(run_research)["__signature__"] = inspect.Signature([_task, *_options], retu
 
 
 async def prepare_run(
-    question: str,
-    options: RunOptions,
-    notify: Notify = lambda message: None,
-    progress: ShowProgress | None = None,
+    question: str, options: RunOptions, notify: Notify = lambda message: None, progress: ShowProgress | None = None
 ) -> RunConfig:
     """Check the options and choose every part of a run before anything is spent."""
     config = settings.load()

@@ -9,7 +9,7 @@ import pytest
 from suffice import budget, exhaustion, fixed, parse_gate, research, saturation, sufficiency
 from suffice.events import serialize_event
 from suffice.replay.compare import compare_gates
-from suffice.replay.episodes import Episode, Trace, build_trace, read_episodes
+from suffice.replay.episodes import Episode, build_trace, read_episodes
 from suffice.replay.judge import find_stop, measure_readings, what_if
 from suffice.report.chart import render_chart
 from suffice.testing import FixtureSearch, make_passage
@@ -129,7 +129,7 @@ def test_without_gold_there_is_no_recall(tmp_path: Path) -> None:
         assert (row.recall, row.lift, row.lift_ci, row.gap_closed) == (None, None, None, None)
 
 
-def record_trace(cited: str = "c.md") -> Trace:
+def record_trace(cited: str = "c.md") -> Episode:
     rounds = [
         {
             "type": "round",

@@ -91,10 +91,6 @@ class ClaimVerifier:
     def checker_name(self) -> str:
         return self.checker.name if self._is_offline or self.judge_draft is None else f"{self.checker.name}+model"
 
-    async def check_statements(self, statements: Sequence[Statement]) -> list[ClaimVerdict]:
-        """Return the verdicts on statements of a skill, which quote their sources: no language model is asked."""
-        return [await self._judge_alone(statement) for statement in statements]
-
     async def _verify(self, draft: Draft) -> Checked:
         verdicts = await self._judge(draft.written, draft)
         lacking = {one: verdict.plain_text for one, verdict in verdicts.items() if _lacks_support(verdict)}
@@ -130,7 +126,7 @@ class ClaimVerifier:
         left = draft.replace_statements(settle, self._name_subject)
         has_lost_opening = bool(draft.statements) and not settle(draft.statements[0])
         quoted = [await self._check_quotation(quotation, draft.quotations) for quotation in draft.quotations]
-        quoted += [self._judge_finding(finding) for finding in draft.listed if isinstance(finding.text, Quotation)]
+        quoted += [self._judge_finding(finding) for finding in draft.listed]
         checked = tuple(map(self._drop_other_matters, (*shown.values(), *quoted)))
         return Checked(left, checked, tuple(removed.values()), has_lost_opening)
 
@@ -153,11 +149,11 @@ class ClaimVerifier:
         for statement, given in zip(new, by_model, strict=True):
             if given := given or self._by_model.get(statement):  # The reader does not overrule the model.
                 self._by_model[statement] = given
-            verdicts[statement] = given or await self._judge_alone(statement)
+            verdicts[statement] = given or await self.judge_alone(statement)
             self._cache[statement] = size, verdicts[statement]
         return {statement: verdicts[statement] for statement in dict.fromkeys(statements)}
 
-    async def _judge_alone(self, statement: Statement) -> ClaimVerdict:
+    async def judge_alone(self, statement: Statement) -> ClaimVerdict:
         """Let the reader judge one statement. What cites nothing and has no figure may be advice or a conclusion: it stays."""
         cited = self._find_cited(statement)
         verdict = await judge_claim(statement, cited, self._rank_passages(statement.text), self.checker)
@@ -221,7 +217,6 @@ class ClaimVerifier:
 
     def _judge_finding(self, finding: Finding) -> ClaimVerdict:
         """Return the verdict on a quoted finding: supported by its own words; who gives another value is known already."""
-        assert isinstance(finding.text, Quotation), "statements are judged as such"
         quotes = [Quote(one.passage, *one.spans[0], checker="verbatim") for one in (finding.text, *finding.others)]
         against = [Quote(one.passage, *one.spans[0], checker="figures") for one in finding.against]
         handles = dict.fromkeys(self.run.evidence.get_handle(quote.passage) for quote in quotes)

@@ -24,7 +24,7 @@ from suffice.cli.options import (
     flag,
     takes_options,
 )
-from suffice.cli.output import print_error, print_note, render_report, validate_report_path, write_report
+from suffice.cli.output import print_error, print_note, render_report, validate_report_path, write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
 from suffice.options import OPTIONS, RunOptions
 
@@ -175,7 +175,7 @@ def _run_and_print(
     elif report.final_answer or report.closest:
         print_report(report, verbose=output.verbose)
     for path in output.out:
-        write_report(report, path)
+        write_file(path, render_report(report, path.suffix.lower()))
         what = "Report" if report.final_answer else "What was searched and found"
         terminal.show(f"{what} written to {path}")
     return _exit_status(report)

@@ -99,7 +99,10 @@ def run(
         f"about {estimate.calls:,} calls, {estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, {price}."
     )
     if jobs and not yes and not model_object.local and estimate.usd != 0:
-        _confirm_cost()
+        if not sys.stdin.isatty():
+            raise InputError("This spends money; add --yes to start without a question, and --max-cost to limit it")
+        if not typer.confirm("Start?", err=True):
+            raise typer.Abort
     try:
         progress = asyncio.run(_run_with_progress(grid, concurrency, max_cost, max_seconds))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -173,35 +176,24 @@ def _read_gaps(paths: Sequence[Path]) -> list[dict[str, Any]]:
     """Return rows of a grid, or a row for each recorded search."""
     from suffice.lab.gaps import SearchRecord, SearchRound, detect_gaps
     from suffice.lab.grid import read_rows
-    from suffice.replay.episodes import is_trace, read_episodes, read_trace
+    from suffice.replay.episodes import read_episodes
 
     rows: list[dict[str, Any]] = []
     for path in paths:
         if path.is_dir() or path.name.startswith("rows"):
             rows += read_rows(path)
             continue
-        trace = read_trace(path) if is_trace(path) else None
-        stop = (trace.stop or {}).get("reason") if trace else None
-        answer = (trace.report or {}).get("short_answer") if trace else None
         for episode in read_episodes(path):
             rounds = tuple(
                 SearchRound(round.queries, {hit.id: hit.text for hit in round.raw}) for round in episode.rounds
             )
-            last = episode.rounds[-1].answer if episode.rounds else None
-            record = SearchRecord(
-                episode.question, rounds, answer or last, stop, episode.answers or None, episode.gold or None
-            )
+            stop = (episode.stop or {}).get("reason")
+            answer = (episode.report or {}).get("short_answer") or episode.rounds[-1].answer
+            record = SearchRecord(episode.question, rounds, answer, stop, episode.answers or None, episode.gold or None)
             rows.append(
                 {"data": path.name, "harness": episode.agent or "–", "memory": "–", "gaps": detect_gaps(record)}
             )
     return rows
-
-
-def _confirm_cost() -> None:
-    if not sys.stdin.isatty():
-        raise InputError("This spends money; add --yes to start without a question, and --max-cost to limit it")
-    if not typer.confirm("Start?", err=True):
-        raise typer.Abort
 
 
 async def _run_with_progress(

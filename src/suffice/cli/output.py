@@ -51,11 +51,6 @@ def validate_report_path(path: Path, name: str = "--out") -> None:
         raise InputError(f"{name} {path}: the folder {path.parent} does not exist; create it first")
 
 
-def write_report(report: Report, path: Path, name: str = "--out") -> None:
-    """Write the report in the format of the file's ending."""
-    write_file(path, render_report(report, path.suffix.lower()), name)
-
-
 def write_file(path: Path, text: str | bytes, name: str = "--out") -> None:
     """Write the file whole or not at all; raise ``InputError`` if that fails."""
     data = text.encode("utf-8") if isinstance(text, str) else text

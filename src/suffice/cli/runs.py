@@ -9,7 +9,7 @@ import typer
 
 from suffice import settings
 from suffice.cli.options import JSON, CommandGroup, argument, flag
-from suffice.cli.output import render_report, validate_report_path, write_file, write_report
+from suffice.cli.output import render_report, validate_report_path, write_file
 from suffice.errors import InputError
 from suffice.text.plain import count
 
@@ -74,7 +74,7 @@ def export(
         write_file(out, (folder / EVENTS_FILE).read_bytes(), "FILE")
     else:
         validate_report_path(out, "FILE")
-        write_report(load_report(folder), out, "FILE")
+        write_file(out, render_report(load_report(folder), out.suffix.lower()), "FILE")
 
 
 @runs_app.command()

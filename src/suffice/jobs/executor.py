@@ -179,7 +179,7 @@ class RunExecutor:
         config = await self.prepare(request.question, options)
         config = replace(config, run_id=stored.id, today=date.fromtimestamp(stored.created))
         if request.working_dir is None:
-            config = await self._recall(stored, options, config)
+            config = await asyncio.to_thread(self._recall, stored, options, config)
         if not has_paid_calls(config):
             return config
 
@@ -189,24 +189,20 @@ class RunExecutor:
         journal = await open_journal(stored.id, is_cancelled=is_cancelled, is_suspending=self.is_stopping)
         return make_durable(config, journal)
 
-    async def _recall(self, stored: StoredRun, options: RunOptions, config: RunConfig) -> RunConfig:
+    def _recall(self, stored: StoredRun, options: RunOptions, config: RunConfig) -> RunConfig:
         """Let the run look up again what earlier runs of its owner found."""
         if not settings.load().recall:
             return config
-
-        def find() -> RunConfig:
-            findings = self.store.load_findings(stored.owner, stored.created, self.served.accepts)
-            folders = () if options.scope.uses_web else list_folders(config.metadata["searched"])
-            recalled = tuple(recall_findings(findings, config.task, folders, config.embed, config.prior_run))
-            workspace = replace(config.skills.workspace, findings=tuple(findings))
-            return replace(
-                config,
-                recalled_findings=recalled,
-                skills=replace(config.skills, workspace=workspace),
-                metadata=config.metadata | {"recalled": [finding.title for finding in recalled]},
-            )
-
-        return await asyncio.to_thread(find)
+        findings = self.store.load_findings(stored.owner, stored.created, self.served.accepts)
+        folders = () if options.scope.uses_web else list_folders(config.metadata["searched"])
+        recalled = tuple(recall_findings(findings, config.task, folders, config.embed, config.prior_run))
+        workspace = replace(config.skills.workspace, findings=tuple(findings))
+        return replace(
+            config,
+            recalled_findings=recalled,
+            skills=replace(config.skills, workspace=workspace),
+            metadata=config.metadata | {"recalled": [finding.title for finding in recalled]},
+        )
 
     async def _log_run(self, stored: StoredRun, active: ActiveRun) -> None:
         """Store the run's line of the log, and what it found for later runs of its owner."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from importlib import import_module
 from itertools import islice
 from typing import Any, Literal
 
@@ -310,12 +311,7 @@ class RunStore:
 
     def _make_insert(self, table: sa.Table) -> Any:
         """Return an insert that can leave existing rows alone, which each database writes in its own way."""
-        insert: Any
-        if self.engine.dialect.name == "sqlite":
-            from sqlalchemy.dialects.sqlite import insert
-        else:
-            from sqlalchemy.dialects.postgresql import insert
-        return insert(table)
+        return import_module(f"sqlalchemy.dialects.{self.engine.dialect.name}").insert(table)
 
     def read_events(self, run_id: str, after: int, limit: int = 100) -> list[StoredEvent]:
         """Return the events with a number greater than ``after``, in order."""

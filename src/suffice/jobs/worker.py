@@ -219,10 +219,7 @@ class Worker:
         return active.report
 
     def _enqueue(self, stored: StoredRun) -> None:
-        with (
-            SetWorkflowID(stored.id),
-            SetEnqueueOptions(priority=stored.priority, queue_partition_key=stored.owner),
-        ):
+        with SetWorkflowID(stored.id), SetEnqueueOptions(priority=stored.priority, queue_partition_key=stored.owner):
             DBOS.enqueue_workflow(self._choose_queue(stored), self._workflow, stored.id)
 
     def _choose_queue(self, stored: StoredRun) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from suffice.lab.episode import Row
-from suffice.lab.rows import compare_pairs, count_tokens
+from suffice.lab.rows import count_tokens
 from suffice.lab.statistics import DRAWS, PairedTest, bootstrap_interval
 
 FEW = 30
@@ -117,12 +117,6 @@ def format_signed(value: float, digits: int = 3) -> str:
 
 def format_p(p: float | None) -> str:
     return "–" if p is None else "<.001" if p < 0.001 else f"{p:.3f}"
-
-
-def format_effect(pairs: Sequence[tuple[Row, Row]], f1: PairedTest) -> list[str]:
-    """Return the number of questions, the differences of the scores and tokens, and the p-value for F1."""
-    scores = [format_difference(compare_pairs(pairs, score), score) for score in ("judge", "f1", "recall")]
-    return [format_count(f1.pairs), *scores, format_token_change(pairs), format_p(f1.p)]
 
 
 def format_token_change(pairs: Sequence[tuple[Row, Row]], *, saved: bool = False) -> str:

@@ -19,7 +19,7 @@ from suffice.lab.result_table import (
     FEW,
     ResultTable,
     format_count,
-    format_effect,
+    format_difference,
     format_mean,
     format_p,
     format_signed,
@@ -196,7 +196,9 @@ def _impact_table(slug: str, title: str, names: list[str], cases: Iterable[_Case
     table = ResultTable(slug, title, header, note)
     found = [(key, pairs, compare_pairs(pairs, "f1")) for key, pairs in cases if pairs]
     for (key, pairs, test), p in zip(found, adjust_holm([test.p for *_, test in found]), strict=True):
-        table.rows.append([*key, *format_effect(pairs, test), format_p(p)])
+        scores = [format_difference(compare_pairs(pairs, score), score) for score in _MAIN_SCORES]
+        change, tested = format_token_change(pairs), (format_p(test.p), format_p(p))
+        table.rows.append([*key, format_count(test.pairs), *scores, change, *tested])
     return table
 
 

@@ -66,12 +66,11 @@ class _Evaluator:
     """Recall curves, answer scores and tokens of the episodes, and the two reference frontiers."""
 
     def __init__(self, episodes: Sequence[Episode], draws: int, seed: int) -> None:
-        self.episodes = episodes
         self.curves = [compute_recall_curve(episode) for episode in episodes]
         self.answers = [_score_answers(episode) for episode in episodes]
         self.tokens = [accumulate_tokens(episode) for episode in episodes]
-        self.with_gold = [i for i, curve in enumerate(self.curves) if curve is not None]
-        curves = [curve for curve in self.curves if curve is not None]
+        self.with_gold = {i: curve for i, curve in enumerate(self.curves) if curve is not None}
+        curves = list(self.with_gold.values())
         self.oracle_frontier = oracle_envelope(curves) if curves else None
         points = [[(float(k), recall) for k, recall in enumerate(curve, 1)] for curve in curves]
         ids = [episodes[i].id for i in self.with_gold]
@@ -84,7 +83,7 @@ class _Evaluator:
 
     def evaluate(self, name: str, stop_points: Sequence[StopPoint]) -> GateComparison:
         rounds = [point.rounds for point in stop_points]
-        recalls = [self._recall_at(i, stop_points[i]) for i in self.with_gold]
+        recalls = [[0.0, *curve][stop_points[i].kept_rounds] for i, curve in self.with_gold.items()]
         cost = [float(rounds[i]) for i in self.with_gold]
         recall, mean_cost = _mean(recalls), _mean(cost) or 1.0
         base = interpolate(self._fixed.envelope, mean_cost) if self._fixed else None
@@ -105,11 +104,6 @@ class _Evaluator:
             gap_closed=lift / gap if lift is not None and gap is not None and gap > 1e-9 else None,
             stops=tuple(point.rounds for point in stop_points),
         )
-
-    def _recall_at(self, i: int, point: StopPoint) -> float:
-        episode = self.episodes[i]
-        found = {hit.id for round in episode.rounds[: point.kept_rounds] for hit in round.raw}
-        return len(found & episode.gold) / len(episode.gold)
 
 
 class FixedReference:

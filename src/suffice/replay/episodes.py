@@ -44,7 +44,10 @@ class RecordedRound:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One recorded run with its gold passages and true answers, as far as they are known."""
+    """One recorded run with its gold passages and true answers, as far as they are known.
+
+    ``stop`` and ``report`` are those of a trace, ``None`` if the run did not get that far.
+    """
 
     id: str
     question: str
@@ -53,19 +56,13 @@ class Episode:
     agent: str | None
     rounds: tuple[RecordedRound, ...]
     seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Trace(Episode):
-    """One recorded run with its stop and its report. Both are ``None`` if the run did not get that far."""
-
     stop: dict[str, Any] | None = None
     report: dict[str, Any] | None = None
 
 
 def read_episodes(path: Path, texts: Texts | None = None) -> list[Episode]:
     """Read the episodes of a file, or a trace as one episode. ``texts`` adds titles and texts by passage id."""
-    if is_trace(path):
+    if _is_trace(path):
         return [read_trace(path)]
     episodes = []
     for number, (_, item) in enumerate(read_jsonl(path), 1):
@@ -80,7 +77,7 @@ def read_episodes(path: Path, texts: Texts | None = None) -> list[Episode]:
     return episodes
 
 
-def read_trace(path: Path) -> Trace:
+def read_trace(path: Path) -> Episode:
     """Read a trace file. Raises ``InputError`` with the number of the first unreadable line."""
     events = []
     for number, event in read_jsonl(path, allow_partial_end=True):
@@ -98,7 +95,7 @@ def read_corpus(path: Path) -> dict[str, tuple[str, str]]:
         raise InputError(f"{path}: a record of a corpus needs {error}") from error
 
 
-def is_trace(path: Path) -> bool:
+def _is_trace(path: Path) -> bool:
     """Whether the file begins with an event. Episodes may have a type as well (HotpotQA), but they also have rounds."""
     try:
         with _open(path) as lines:
@@ -108,7 +105,7 @@ def is_trace(path: Path) -> bool:
     return isinstance(first, dict) and "type" in first and "rounds" not in first
 
 
-def build_trace(events: list[dict[str, Any]], origin: str) -> Trace:
+def build_trace(events: list[dict[str, Any]], origin: str) -> Episode:
     """Build the recorded run from its events. Error messages name the ``origin`` of the events."""
     by_type: dict[str, dict[str, Any]] = {event["type"]: event for event in events}
     if "round" not in by_type:
@@ -120,7 +117,7 @@ def build_trace(events: list[dict[str, Any]], origin: str) -> Trace:
         rounds = _parse_rounds([event for event in events if event["type"] == "round"], {})
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{origin} holds a round that cannot be read ({type(error).__name__}: {error})") from error
-    return Trace(
+    return Episode(
         id=str(events[0].get("run", "")),
         question=str(started.get("task", "")),
         gold=frozenset(),

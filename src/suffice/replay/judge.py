@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from suffice.gates.base import Gate
 from suffice.meters import BEFORE_READINGS, MeterSet, build_meters
-from suffice.replay.episodes import Episode, RecordedHit, Trace
+from suffice.replay.episodes import Episode, RecordedHit
 from suffice.text.plain import count
 from suffice.types import Embed, Readings, RoundRecord, Stop, Verdict
 
@@ -99,7 +99,7 @@ class WhatIf:
         return f"{where} ({verdict.because}). {loss if self.missed else 'It would have missed nothing.'}{note}"
 
 
-def what_if(trace: Trace, gate: Gate) -> WhatIf:
+def what_if(trace: Episode, gate: Gate) -> WhatIf:
     """Judge the recorded readings of a run by another gate."""
     readings = [round.readings for round in trace.rounds]
     stop_point = find_stop(gate, readings, trace.seed)

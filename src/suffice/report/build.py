@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.answers import Draft, Finding, FindingList, Quotation, SectionHeading, Statement
+from suffice.answers import Draft, Finding, FindingList, SectionHeading, Statement
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
@@ -269,11 +269,8 @@ def _list_findings(draft: Draft, cite: _Numbering) -> tuple[ReportedFinding, ...
 
 
 def _build_finding(finding: Finding, cite: _Numbering) -> ReportedFinding:
-    quotation = isinstance(finding.text, Quotation)
     sources = dict.fromkeys(filter(None, map(cite, (one.passage for one in finding.quotations))))
-    handles = () if isinstance(finding.text, Quotation) else cite.list_numbers(finding.text.handles)
-    text = finding.text.text if isinstance(finding.text, Quotation) else " ".join(cite.render(finding.text).split())
-    return ReportedFinding(text, quotation, finding.aspect, (*handles, *sources), bool(finding.against))
+    return ReportedFinding(finding.text.text, True, finding.aspect, tuple(sources), bool(finding.against))
 
 
 def _count_aspect(name: str, findings: Iterable[ReportedFinding]) -> Aspect:

@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from suffice.answers import Finding, Offsets, Quotation
-from suffice.claims.dates import find_date
+from suffice.claims.dates import find_dates
 from suffice.claims.figures import Figure, find_figures, share_name
 from suffice.models.extractive.ranking import QuestionWords, source_stems
 from suffice.text.blocks import ITEM_MARKER, split_blocks
@@ -188,8 +188,8 @@ def read_period(text: str) -> float | None:
 
 def find_passage_date(passage: Passage) -> str:
     """Return the date in the title or the file name of a passage, year first; empty if there is none."""
-    if date := find_date(passage.title):
-        return str(date)
+    if dates := find_dates(passage.title):
+        return str(dates[0])
     match = DATE.search(passage.title) or DATE.search(PurePath(passage.place.path).name)
     return match[0] if match else ""
 
@@ -328,9 +328,7 @@ def sort_by_aspect(question: str, findings: Sequence[Finding]) -> list[Finding]:
 
 def list_headings(finding: Finding) -> list[str]:
     """Return the headings above a finding; instead of a file's name and page, the words of the name."""
-    if not finding.quotations:
-        return []
-    passage = finding.quotations[0].passage
+    passage = finding.text.passage
     headings = [strip_parenthetical(heading) for heading in passage.title.split(" > ")]
     if passage.kind == "chat" and headings == [passage.title]:
         return []  # Who wrote the message and when.
@@ -340,7 +338,7 @@ def list_headings(finding: Finding) -> list[str]:
 
 def _read_text(finding: Finding) -> str:
     """Return the words of a finding; of a record with the name of its table."""
-    if isinstance(finding.text, Quotation) and finding.text.format == "table":
+    if finding.text.format == "table":
         return f"{finding.text.passage.title} {finding.text.text}".replace("_", " ")
     return finding.text.text
 

@@ -13,13 +13,8 @@ from hashlib import sha256
 from html import escape
 
 from suffice.gates.explanation import JUDGED_REASONS, PROMISE_TEXT, describe_sufficiency
-from suffice.report.answer_html import (
-    SUPPORT_SYMBOLS,
-    MarkdownRenderer,
-    is_http_url,
-    mark_claims,
-    render_excerpt_text,
-)
+from suffice.report import provenance, timeline, wording
+from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, is_http_url, mark_claims, render_excerpt_text
 from suffice.report.chart import render_chart
 from suffice.report.markdown import (
     NO_ANSWER_TEXT,
@@ -39,29 +34,6 @@ from suffice.report.notices import (
     render_notices,
     render_origin,
 )
-from suffice.report.provenance import (
-    build_review_table,
-    describe_skills,
-    get_open_issues,
-    parse_computations,
-    parse_review,
-    summarize_review,
-)
-from suffice.report.timeline import (
-    describe_outcome,
-    get_reading_series,
-    get_topic_series,
-    list_leaf_verdicts,
-    select_readings,
-)
-from suffice.report.wording import (
-    describe_reading,
-    describe_search,
-    describe_stop,
-    format_reading,
-    is_all_read,
-    list_fruitless_queries,
-)
 from suffice.text.citations import find_citations
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import count, replace_spans, strip_control_chars, to_one_line
@@ -79,7 +51,7 @@ def render_html(report: Report) -> str:
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
     css, js, inline = _load_asset("report.css"), _load_asset("report.js"), renderer.render_inline
-    skills, covered = describe_skills(report), describe_completeness(report)
+    skills, covered = provenance.describe_skills(report), describe_completeness(report)
     date, version = (str(report.metadata.get(name, "")) for name in ("timestamp", "version"))
     made = (format_usage(report.usage), f"run {report.run[:80]}", date[:10], version and f"suffice {version}")
     policy = (
@@ -143,7 +115,7 @@ def _render_header(report: Report) -> str:
     parts = [f'<h1 dir="auto">{_escape(task, _MAX_HEADING_CHARS) or "Report"}</h1>']
     if len(task) > _MAX_HEADING_CHARS:
         parts.append(f'<details><summary>Full question</summary><p dir="auto">{_escape(task)}</p></details>')
-    parts.append(f'<p class="searchline">{_escape(describe_search(report))}</p>')
+    parts.append(f'<p class="searchline">{_escape(wording.describe_search(report))}</p>')
     return "\n".join(parts)
 
 
@@ -304,15 +276,15 @@ def _render_stop(report: Report) -> str:
     )
     rounds = [str(record.index) for record in stop.rounds]
     topics = [
-        [topic, *(format_reading(f"coverage.topic.{topic}", value) for value in values)]
-        for topic, values in get_topic_series(stop).items()
+        [topic, *(wording.format_reading(f"coverage.topic.{topic}", value) for value in values)]
+        for topic, values in timeline.get_topic_series(stop).items()
     ]
     sufficiency = describe_sufficiency(report)
     promise = f"How sure is this stop? {PROMISE_TEXT[stop.promise].capitalize()}."
-    why = "" if is_all_read(stop) else promise if stop.reason in JUDGED_REASONS else stop.explanation
-    fruitless = _render_items(_escape(query, 300) for query in list_fruitless_queries(report))
+    why = "" if wording.is_all_read(stop) else promise if stop.reason in JUDGED_REASONS else stop.explanation
+    fruitless = _render_items(_escape(query, 300) for query in wording.list_fruitless_queries(report))
     return f"""<details id="why" class="fold">
-<summary><h2>{_escape(describe_stop(stop))}</h2></summary>
+<summary><h2>{_escape(wording.describe_stop(stop))}</h2></summary>
 {figure if charts[0] and len(stop.rounds) > 1 else ""}
 {f'<p class="explanation" dir="auto">{_escape(why)}</p>' if why else ""}
 {f'<p class="explanation">{_escape(breadth)}</p>' if (breadth := render_breadth(report.notices)) else ""}
@@ -330,12 +302,14 @@ def _render_stop(report: Report) -> str:
 def _render_rounds_table(stop: Stop) -> str:
     if not stop.rounds:
         return "<p>No round was completed.</p>"
-    names = select_readings(stop, 2)
-    series = [get_reading_series(stop, name) for name in names]
-    heads = "".join(f'<th scope="col" class="number">{_escape(describe_reading(name), 40)}</th>' for name in names)
+    names = timeline.select_readings(stop, 2)
+    series = [timeline.get_reading_series(stop, name) for name in names]
+    heads = "".join(
+        f'<th scope="col" class="number">{_escape(wording.describe_reading(name), 40)}</th>' for name in names
+    )
     rows = "".join(
         _render_round_row(
-            stop, record, [format_reading(name, values[i]) for name, values in zip(names, series, strict=True)]
+            stop, record, [wording.format_reading(name, values[i]) for name, values in zip(names, series, strict=True)]
         )
         for i, record in enumerate(stop.rounds)
     )
@@ -352,14 +326,14 @@ def _render_round_row(stop: Stop, record: RoundRecord, values: Iterable[str]) ->
     readings = "".join(f'<td class="number">{value}</td>' for value in values)
     reasons = "".join(
         f"<li><code>{_escape(leaf.gate, 80)}</code> {_escape(leaf.because, 400)}</li>"
-        for leaf in list_leaf_verdicts(record)
+        for leaf in timeline.list_leaf_verdicts(record)
         if leaf.because
     )
     details = f"<details><summary>stop rules</summary><ul>{reasons}</ul></details>" if reasons else ""
     return (
         f'<tr class="{classes}"><th scope="row" class="number">{record.index}</th><td><ul>{queries}</ul></td>'
         f'<td class="number">{record.new_passages}</td>{readings}'
-        f"<td>{_escape(describe_outcome(stop, record), 200)}{details}</td></tr>"
+        f"<td>{_escape(timeline.describe_outcome(stop, record), 200)}{details}</td></tr>"
     )
 
 
@@ -427,19 +401,18 @@ def _render_computations(report: Report, renderer: MarkdownRenderer) -> str:
     programs = "".join(
         f'<figure class="quote"><pre tabindex="0"><code>{escape(strip_control_chars(text))}</code></pre>'
         f"<figcaption>{renderer.render_citation(handle)}</figcaption></figure>"
-        for handle, text in parse_computations(report)
+        for handle, text in provenance.parse_computations(report)
     )
     return _render_fold("computed", ReportSection.COMPUTATIONS, programs)
 
 
 def _render_review(report: Report) -> str:
-    review = parse_review(report)
+    review = provenance.parse_review(report)
     if review is None:
         return ""
-    issues = _render_items(_escape(issue, 400) for issue in get_open_issues(review))
-    content = (
-        f"<p>{_escape(summarize_review(review))}</p>{_render_table(build_review_table(review), 'Scores by round')}"
-    )
+    issues = _render_items(_escape(issue, 400) for issue in provenance.get_open_issues(review))
+    scores = _render_table(provenance.build_review_table(review), "Scores by round")
+    content = f"<p>{_escape(provenance.summarize_review(review))}</p>{scores}"
     return _render_fold(
         "review", ReportSection.REVIEW, content + (f"<h3>Issues that remain</h3>{issues}" if issues else "")
     )

@@ -8,24 +8,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
+from suffice.report import provenance, wording
 from suffice.report.notices import describe_absence, describe_completeness, describe_removed, render_breadth
-from suffice.report.provenance import (
-    build_review_table,
-    describe_skills,
-    get_open_issues,
-    parse_computations,
-    parse_review,
-    summarize_review,
-)
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
-from suffice.report.wording import (
-    PARTLY_NOTICE,
-    describe_reading,
-    describe_search,
-    describe_stop,
-    format_reading,
-    list_fruitless_queries,
-)
 from suffice.state.follow_ups import extract_key_words
 from suffice.text.citations import is_handle
 from suffice.text.entities import content_stems
@@ -65,11 +50,11 @@ def render_markdown(report: Report, *, brief: bool = False) -> str:
         _render_list(ReportSection.LEFT_UNDONE, map(_to_line, report.left_undone)),
         *_render_sources(report),
         *([] if brief else [*_render_computations(report), *_render_stop(report), *_render_review(report)]),
-        _render_list(ReportSection.FRUITLESS, () if brief else map(_to_line, list_fruitless_queries(report))),
+        _render_list(ReportSection.FRUITLESS, () if brief else map(_to_line, wording.list_fruitless_queries(report))),
         # Below the line, so that a claim check of the file does not read it as a claim.
-        f"---\n\n{_to_line(describe_search(report))}",
-        f"Skills: {_to_line(skills)}" if (skills := describe_skills(report)) else "",
-        _to_line(describe_stop(report.stop) if brief else format_usage(report.usage)),
+        f"---\n\n{_to_line(wording.describe_search(report))}",
+        f"Skills: {_to_line(skills)}" if (skills := provenance.describe_skills(report)) else "",
+        _to_line(wording.describe_stop(report.stop) if brief else format_usage(report.usage)),
         "" if brief else _render_bill(report.usage),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -81,7 +66,7 @@ def _to_line(text: str) -> str:
 
 
 def format_usage(usage: UsageSummary) -> str:
-    """Say in one line what a language model and the web were used for; empty if neither was (``describe_search``)."""
+    """Say in one line what a language model and the web were used for; empty if neither was (``wording.describe_search``)."""
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
     estimated = f" (estimated for {count(usage.estimated_calls, 'call')})" if usage.estimated_calls else ""
     parts = [count(usage.calls, "call"), tokens + estimated] if usage.input_tokens or usage.output_tokens else []
@@ -130,7 +115,7 @@ def describe_partly(report: Report) -> str:
     shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in report.excerpts))
     missing = [word for word in words if not content_stems(word) <= shown]
     lacks = f": no excerpt mentions {_join_words(missing)}" if report.excerpts and missing else ""
-    return f"{PARTLY_NOTICE}{lacks}."
+    return f"{wording.PARTLY_NOTICE}{lacks}."
 
 
 def describe_restated(report: Report) -> str:
@@ -209,7 +194,7 @@ def _render_sources(report: Report) -> Iterable[str]:
 
 
 def _render_computations(report: Report) -> Iterable[str]:
-    computations = parse_computations(report)
+    computations = provenance.parse_computations(report)
     if computations:
         yield f"## {ReportSection.COMPUTATIONS}"
     for handle, text in computations:
@@ -239,25 +224,26 @@ def _render_rounds_table(stop: Stop) -> str:
             str(record.index),
             "<br>".join(escape_markdown(to_one_line(query)) for query in record.queries),
             str(record.new_passages),
-            *(format_reading(name, values[i]) for name, values in zip(names, series, strict=True)),
+            *(wording.format_reading(name, values[i]) for name, values in zip(names, series, strict=True)),
             _to_line(describe_outcome(stop, record)),
         ]
         for i, record in enumerate(stop.rounds)
     ]
-    head = ["Round", "Queries", "New passages", *(_to_line(describe_reading(name)) for name in names), "Verdict"]
+    measured = [_to_line(wording.describe_reading(name)) for name in names]
+    head = ["Round", "Queries", "New passages", *measured, "Verdict"]
     return _format_table(head, ["--:", "---", "--:", *["--:"] * len(names), "---"], rows)
 
 
 def _render_review(report: Report) -> Iterable[str]:
-    review = parse_review(report)
+    review = provenance.parse_review(report)
     if review is None:
         return
     yield f"## {ReportSection.REVIEW}"
-    yield _to_line(summarize_review(review))
-    head, *rows = build_review_table(review) or [[]]
+    yield _to_line(provenance.summarize_review(review))
+    head, *rows = provenance.build_review_table(review) or [[]]
     if rows:
         yield _format_table([_to_line(name) for name in head], ["--:"] * len(head), rows)
-    issues = _format_items(map(_to_line, get_open_issues(review)))
+    issues = _format_items(map(_to_line, provenance.get_open_issues(review)))
     if issues:
         yield "Issues that remain:"
         yield issues

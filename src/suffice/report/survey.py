@@ -38,12 +38,8 @@ def write_survey(
     aspects = sorted(dict.fromkeys(finding.aspect for finding in kept), key=lambda aspect: aspect == OTHER_ASPECT)
     # Each table once, with the first finding of it; records that it shows whole are not listed again.
     tables = {table: finding for finding in reversed(kept) if (table := _make_table(finding, passages))}
-    shown = {
-        one.text
-        for table in tables
-        for one in table.items
-        if isinstance(one.text, Quotation) and len(table.columns) == len(read_cells(one.text))
-    }
+    records = ((one.text, table.columns) for table in tables for one in table.items)
+    shown = {record for record, columns in records if len(columns) == len(read_cells(record))}
     rest = [finding for finding in kept if finding not in top and finding.text not in shown]
     for aspect in aspects:
         own = tuple(finding for finding in rest if finding.aspect == aspect)
@@ -67,11 +63,12 @@ def _fit(findings: Sequence[Finding], words: int) -> list[Finding]:
     counts = Counter[str]()
     ranked: list[tuple[int, float, Finding]] = []
     for finding in findings:
-        counts[_get_path(finding)] += 1
-        ranked.append((counts[_get_path(finding)], -finding.salience, finding))
+        path = finding.text.passage.place.path
+        counts[path] += 1
+        ranked.append((counts[path], -finding.salience, finding))
     kept: list[tuple[float, Finding]] = []
     for _, salience, finding in sorted(ranked, key=lambda row: row[:2]):
-        words -= len(_render(finding).split())
+        words -= len(render_in_line(finding.text).split())
         if words < 0 and kept:
             break
         kept.append((salience, finding))
@@ -82,29 +79,20 @@ def _choose_top(findings: Sequence[Finding]) -> list[Finding]:
     """Return the most salient finding of the first files."""
     best: dict[str, Finding] = {}
     for finding in findings:
-        best.setdefault(_get_path(finding), finding)
+        best.setdefault(finding.text.passage.place.path, finding)
     return list(best.values())[:TOP_FINDINGS]
 
 
 def _name_source(finding: Finding) -> Finding:
     """Return a finding with the title of its document: a sentence of a contract does not say whose it is."""
     titles = list_headings(finding)
-    if not titles or not isinstance(finding.text, Quotation):
-        return finding
-    return replace(finding, text=replace(finding.text, title=titles[0]))
-
-
-def _render(finding: Finding) -> str:
-    return render_in_line(finding.text) if isinstance(finding.text, Quotation) else finding.text.text
-
-
-def _get_path(finding: Finding) -> str:
-    return finding.quotations[0].passage.place.path if finding.quotations else ""
+    return replace(finding, text=replace(finding.text, title=titles[0])) if titles else finding
 
 
 def _is_mentioned(part: str, findings: Sequence[Finding]) -> bool:
     stems = content_stems(part) - content_stems(" ".join(extract_names(part)))
-    return not stems or any(2 * len(stems & content_stems(_render(finding))) >= len(stems) for finding in findings)
+    said = (content_stems(render_in_line(finding.text)) for finding in findings)
+    return not stems or any(2 * len(stems & own) >= len(stems) for own in said)
 
 
 def _is_named(part: str, passages: Sequence[Passage]) -> bool:
@@ -117,7 +105,7 @@ def _make_table(finding: Finding, passages: Sequence[Passage]) -> FindingList | 
 
     The first column says what a record is about.
     """
-    if not isinstance(finding.text, Quotation) or finding.text.format != "table":
+    if finding.text.format != "table":
         return None
     columns, records = list(read_cells(finding.text)), _list_records(finding.text, passages)
     rows = [cells for cells in map(read_cells, records) if list(cells) == columns]

@@ -16,6 +16,7 @@ The loop follows one of the source systems; see docs/sources.md.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -58,7 +59,7 @@ class ReviewLoop:
         self._rules = rules
         self._rounds: list[ReviewRound] = []
         self._named: list[EvaluationIssue] = []
-        self._best_round = 0
+        self._best_round: ReviewRound | None = None
         self._ending: str | None = None
 
     def disable(self) -> None:
@@ -81,7 +82,6 @@ class ReviewLoop:
         for number in range(1, self._rules.rounds + 1):
             judged = await self._run_within_budget(self._evaluate(number, text, self._rules))
             if judged is None:
-                self._ending = "budget"
                 return
             ending = self._record_round(text, judged, self._rules)
             self._ending = ending or self._ending
@@ -90,7 +90,6 @@ class ReviewLoop:
                 return
             revision = await self._run_within_budget(self._revise(text, judged.issues))
             if revision is None:
-                self._ending = "budget"
                 return
             if revision.draft.is_empty or revision.draft.parts == text.draft.parts:
                 self._ending = "empty_revision" if revision.draft.is_empty else "no_progress"
@@ -101,12 +100,12 @@ class ReviewLoop:
         """Return how the review went; ``None`` if nothing was reviewed."""
         if self._rules is None or self._ending is None:
             return None
-        best = self._rounds[self._best_round - 1] if self._best_round else None
+        best = self._best_round
         return Review(
             ending=self._ending,
             passed=None if best is None else best.passed,
             composite=None if best is None else best.composite,
-            kept=self._best_round,
+            kept=0 if best is None else best.round,
             pass_mark=self._rules.pass_mark,
             rounds=tuple(self._rounds),
         )
@@ -114,12 +113,12 @@ class ReviewLoop:
     def _record_round(self, text: Checked, judged: ReviewRound, rules: ReviewRules) -> str:
         """Record a round, note whether it is the best, and return the ending, empty if the review continues."""
         before = self._rounds[-1].composite if self._rounds else None
-        best = self._rounds[self._best_round - 1].composite if self._best_round else None
+        best = None if self._best_round is None else self._best_round.composite
         self._rounds.append(judged)
         if judged.composite is None:
             return "unreadable"
         if best is None or judged.composite > best:
-            self.best, self._best_round = _mark_doubted(text, self._named), judged.round
+            self.best, self._best_round = _mark_doubted(text, self._named), judged
         if judged.passed:
             return "passed"
         if judged.composite == before:
@@ -180,15 +179,14 @@ class ReviewLoop:
         return replace(checked, removed=(*before, *checked.removed))
 
     async def _run_within_budget(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """Return the result of the work, or ``None`` if the budget is spent before it starts or the time before it ends."""
-        if self._run.budget.is_spent():
-            work.close()
-            return None
-        try:
-            async with self._run.budget.time_limit():
-                return await work
-        except TimeoutError:
-            return None
+        """Return the result of the work; ``None``, as the ending, if the budget is spent before it or the time during it."""
+        with suppress(TimeoutError):
+            if not self._run.budget.is_spent():
+                async with self._run.budget.time_limit():
+                    return await work
+        work.close()
+        self._ending = "budget"
+        return None
 
 
 def _mark_doubted(text: Checked, issues: Sequence[EvaluationIssue]) -> Checked:

@@ -15,7 +15,7 @@ from suffice.events import format_time
 from suffice.gates.parse import parse_gate
 from suffice.jobs.event_stream import EventStream, count_lasting_events
 from suffice.jobs.requests import parse_request
-from suffice.jobs.store import Priority, RunStatus, StoredEvent, StoredRun, is_run_id
+from suffice.jobs.store import Priority, RunStatus, StoredRun, is_run_id
 from suffice.replay.episodes import build_trace
 from suffice.replay.judge import WhatIf, what_if
 from suffice.report.chart import render_chart
@@ -180,20 +180,8 @@ def _gate_outcome(found: WhatIf, chart_width: int | None) -> schema.GateOutcome:
 async def _job_body(service: Service, stored: StoredRun) -> schema.Job:
     rounds = await asyncio.to_thread(service.worker.store.load_events, stored.id, "round")
     last = await asyncio.to_thread(service.worker.store.last_event, stored.id)
-    return schema.Job(
-        **_summarize_run(stored),
-        progress=_summarize_progress(stored, rounds, last),
-        report=None if stored.report is None else json.loads(stored.report),
-        error=None if stored.error is None else json.loads(stored.error),
-        waiting=await asyncio.to_thread(service.worker.explain_waiting, stored),
-    )
-
-
-def _summarize_progress(
-    stored: StoredRun, rounds: list[dict[str, Any]], last: StoredEvent | None
-) -> schema.JobProgress:
     belief = rounds[-1].get("belief", {}) if rounds else {}
-    return schema.JobProgress(
+    progress = schema.JobProgress(
         phase=stored.status if last is None else last.type,
         events=0 if last is None else count_lasting_events(last.seq),
         rounds=len(rounds),
@@ -201,6 +189,13 @@ def _summarize_progress(
         passages=sum(passage["new"] for round in rounds if round["accepted"] for passage in round["passages"]),
         belief=[note["text"] for note in belief.get("notes", ())],
         open=list(belief.get("open", ())),
+    )
+    return schema.Job(
+        **_summarize_run(stored),
+        progress=progress,
+        report=None if stored.report is None else json.loads(stored.report),
+        error=None if stored.error is None else json.loads(stored.error),
+        waiting=await asyncio.to_thread(service.worker.explain_waiting, stored),
     )
 
 

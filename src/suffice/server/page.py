@@ -1,6 +1,5 @@
 """The web page at ``/`` and the reference at ``/docs``: their files, the choices they offer, and a finished report as HTML."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -75,9 +74,9 @@ async def list_parts(service: ServiceDep, client: ClientDep) -> dict[str, Any]:
 @router.get(
     "/collections", summary="The size and age of each collection, and questions to begin with", responses=_ERRORS
 )
-async def describe_collections(service: ServiceDep, client: ClientDep) -> dict[str, Any]:
+def describe_collections(service: ServiceDep, client: ClientDep) -> dict[str, Any]:
     """`changed` is the time of the newest file in seconds since 1970; `files` counts local files only."""
-    return await asyncio.to_thread(_describe_collections, service.worker.collections)
+    return _describe_collections(service.worker.collections)
 
 
 @router.get(
@@ -86,11 +85,10 @@ async def describe_collections(service: ServiceDep, client: ClientDep) -> dict[s
     response_model=None,
     responses={200: {"content": {"text/html": {}}}, **document_errors(401, 404, 422, 429, 500)},
 )
-async def get_report(run: OwnedRunDep) -> Response:
-    report = load_report(run)
+def get_report(run: OwnedRunDep) -> Response:
     # The page itself carries a stricter policy with the hashes of its style and script.
     headers = {"content-security-policy": "frame-ancestors 'none'"}
-    return Response(await asyncio.to_thread(render_html, report), 200, headers, "text/html")
+    return Response(render_html(load_report(run)), 200, headers, "text/html")
 
 
 def _describe_collections(collections: Mapping[str, Sequence[str]]) -> dict[str, Any]:

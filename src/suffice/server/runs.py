@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
@@ -91,8 +91,7 @@ async def estimate(request: schema.RunRequest, service: ServiceDep, client: Clie
     options = _choose_options(service, client, request, request.complexity_tier)
     job = _build_job_request(service, request.text, request.options, replace(options, continues=None))
     found = await estimate_research(request.text, resolve_collections(job, service.worker.collections))
-    values = {field.name: getattr(found, field.name) for field in fields(found)}
-    return schema.EstimateResponse(**values, text=describe_estimate(found))
+    return schema.EstimateResponse(**asdict(found), text=describe_estimate(found))
 
 
 @router.post("/search", summary="Find passages", responses=document_errors(400, 401, 408, 413, 422, 429, 500, 503))

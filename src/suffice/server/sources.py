@@ -4,7 +4,6 @@ A file is read only if the run cited it and it lies in one of the run's collecti
 file, so line numbers, pages and wording are those of the citation.
 """
 
-import asyncio
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -76,7 +75,7 @@ class SourceText(Source):
 
 
 @router.get("/jobs/{job}/sources/{number}", summary="A cited passage with what stands around it", responses=_ERRORS)
-async def get_source(
+def get_source(
     run: OwnedRunDep,
     service: ServiceDep,
     number: Annotated[int, PathParameter(ge=1, le=100_000, description="The number of the source in the report.")],
@@ -87,7 +86,18 @@ async def get_source(
     source = next((source for source in report.sources if source.id == f"[{number}]"), None)
     if source is None:
         raise ApiError(404, f"The report of {run.id!r} has no source [{number}]")
-    return await asyncio.to_thread(_open_source, service, run, report, source, context, page)
+    stretches = list_stretches(report, source)
+    passages = _find_passages(service, run, report, source)
+    searched = resolve_collections(parse_request(run.request), service.worker.collections).scope.docs
+    roots = [Path(path).resolve() for path in searched if "://" not in path]
+    path = _resolve_inside(passages[0].place.path, roots) if passages else None
+    lines, remark = _open_passage(passages, path, context)
+    marked = _mark_lines(lines, stretches, passages)
+    cited_page = passages[0].place.page if passages else None
+    drawn = None
+    if page and path is not None and cited_page is not None and remark is None:
+        drawn = _draw_page(path, cited_page, stretches)
+    return SourceText(**asdict(source), lines=marked, html=_lay_out(marked, source.location), page=drawn, remark=remark)
 
 
 @router.get(
@@ -96,28 +106,11 @@ async def get_source(
     response_model=None,
     responses={200: {"content": {"text/markdown": {}}}, **_ERRORS},
 )
-async def get_markdown(run: OwnedRunDep) -> Response:
-    return Response(await asyncio.to_thread(render_markdown, load_report(run)), media_type="text/markdown")
+def get_markdown(run: OwnedRunDep) -> Response:
+    return Response(render_markdown(load_report(run)), media_type="text/markdown")
 
 
 # -- Finding and opening the passage -----------------------------------------------------------------------------------
-
-
-def _open_source(
-    service: Service, run: StoredRun, report: Report, source: Source, context: int, with_page: bool
-) -> SourceText:
-    stretches = list_stretches(report, source)
-    passages = _find_passages(service, run, report, source)
-    searched = resolve_collections(parse_request(run.request), service.worker.collections).scope.docs
-    roots = [Path(path).resolve() for path in searched if "://" not in path]
-    path = _resolve_inside(passages[0].place.path, roots) if passages else None
-    lines, remark = _open_passage(passages, path, context)
-    marked = _mark_lines(lines, stretches, passages)
-    number = passages[0].place.page if passages else None
-    drawn = None
-    if with_page and path is not None and number is not None and remark is None:
-        drawn = _draw_page(path, number, stretches)
-    return SourceText(**asdict(source), lines=marked, html=_lay_out(marked, source.location), page=drawn, remark=remark)
 
 
 def _draw_page(path: Path, number: int, stretches: Sequence[Excerpt]) -> SourcePage | None:

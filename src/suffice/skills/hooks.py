@@ -95,9 +95,8 @@ class SkillContext:
 
     async def keep_supported(self, statements: Iterable[Statement]) -> tuple[list[Statement], tuple[ClaimVerdict, ...]]:
         """Return the statements whose claims the cited sources support, and the verdicts on them."""
-        stated = list(statements)
-        judged = zip(stated, await self.verifier.check_statements(stated), strict=True)
-        kept = {one: verdict for one, verdict in judged if verdict.support == "supported"}
+        judged = {one: await self.verifier.judge_alone(one) for one in statements}
+        kept = {one: verdict for one, verdict in judged.items() if verdict.support == "supported"}
         return list(kept), tuple(kept.values())
 
 
@@ -120,8 +119,21 @@ class SkillCode:
         """Add queries (``context.queries``) or passages before the first round."""
 
     async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
-        """Return the answer as it is reported."""
-        return written
+        """Return the answer as it is reported.
+
+        A skill without code lets the model rewrite it, whose claims are verified again; it stays as it is if that fails.
+        """
+        run = context.run
+        if not context.has_language_model:
+            message = f"/{self.skill.name} rewrites the answer with a language model, and this run has none"
+            run.record_failure(Failure("skill", "Skipped", message))
+            return written
+        prompt = Rewrite(run.task, Note(render_draft(run, written.draft), ()), self.skill.instruction)
+        rewritten = await run.try_ask(prompt)
+        if rewritten is None or not rewritten.answer.strip():
+            return written
+        checked = await context.verifier(replace(written.draft, parts=read_response(run, rewritten).parts))
+        return written if checked.draft.is_empty else checked
 
     async def instead(self, context: SkillContext) -> Checked:
         """Return the answer, made without the usual search and writing."""
@@ -133,55 +145,35 @@ class SkillRunner:
 
     def __init__(self, active: ActiveSkills, context: SkillContext) -> None:
         self._context = context
-        self._parts: list[tuple[Skill, SkillCode]] = [
-            (one.skill, (one.skill.code or SkillCode)(one.skill)) for one in active.active
-        ]
+        self._codes: list[SkillCode] = [(skill.code or SkillCode)(skill) for skill in active.skills]
 
     @property
     def replacement(self) -> Skill | None:
         """The skill that takes the place of search and writing, if one does; with an instruction, a strong model does both."""
-        own = (skill for skill, _ in self._parts if "instead" in skill.hooks)
+        own = (code.skill for code in self._codes if "instead" in code.skill.hooks)
         return next((skill for skill in own if not (self._context.run.is_strong and skill.instruction)), None)
 
     @property
     def instruction(self) -> str:
-        return "\n\n".join(skill.instruction for skill, _ in self._parts if "before_writing" in skill.hooks)
+        return "\n\n".join(code.skill.instruction for code in self._codes if "before_writing" in code.skill.hooks)
 
     @property
     def metadata(self) -> dict[str, Any]:
         return self._context.metadata
 
     async def before_search(self) -> None:
-        for skill, code in self._parts:
-            if "before_search" in skill.hooks:
+        for code in self._codes:
+            if "before_search" in code.skill.hooks:
                 task = self._context.run.task
-                self._context.queries += [Template(query).safe_substitute(task=task) for query in skill.queries]
+                self._context.queries += [Template(query).safe_substitute(task=task) for query in code.skill.queries]
                 await code.before_search(self._context)
 
     async def after_writing(self, written: Checked) -> Checked:
-        for skill, code in sorted(self._parts, key=lambda part: part[1].lays_out):
-            if "after_writing" not in skill.hooks or (written.draft.is_empty and not code.can_answer):
-                continue
-            if skill.code is None:
-                written = await self._rewrite(skill, written)
-            else:
+        for code in sorted(self._codes, key=lambda code: code.lays_out):
+            if "after_writing" in code.skill.hooks and (code.can_answer or not written.draft.is_empty):
                 written = await code.after_writing(self._context, written)
         return written
 
     async def instead(self) -> Checked:
-        code = next(code for skill, code in self._parts if "instead" in skill.hooks)
+        code = next(code for code in self._codes if "instead" in code.skill.hooks)
         return await code.instead(self._context)
-
-    async def _rewrite(self, skill: Skill, written: Checked) -> Checked:
-        """Let the model rewrite the answer as the skill says, and verify its claims again; unchanged if that fails."""
-        context, run = self._context, self._context.run
-        if not context.has_language_model:
-            message = f"/{skill.name} rewrites the answer with a language model, and this run has none"
-            run.record_failure(Failure("skill", "Skipped", message))
-            return written
-        prompt = Rewrite(run.task, Note(render_draft(run, written.draft), ()), skill.instruction)
-        rewritten = await run.try_ask(prompt)
-        if rewritten is None or not rewritten.answer.strip():
-            return written
-        checked = await context.verifier(replace(written.draft, parts=read_response(run, rewritten).parts))
-        return written if checked.draft.is_empty else checked

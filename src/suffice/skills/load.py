@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from suffice import plugins
 from suffice.errors import InputError
@@ -71,18 +70,15 @@ def _load_built_in() -> SkillSet:
         skills[path.parent.name] = parse_skill(read_text(path), path, "built in", code.pop(path.parent.name, None))
     for name, own_code in code.items():
         try:
-            path = _get_folder(name, own_code) / FILE_NAME
+            if (folder := getattr(own_code, "folder", None)) is None:
+                raise InputError(
+                    f"the class of the skill /{name} has no attribute 'folder' with the path of its {FILE_NAME}"
+                )
+            path = Path(folder) / FILE_NAME
             skills[name] = parse_skill(read_text(path), path, "package", own_code)
         except InputError as error:
             problems[name] = str(error)
     return SkillSet(skills, problems)
-
-
-def _get_folder(name: str, code: Any) -> Path:
-    folder = getattr(code, "folder", None)
-    if folder is None:
-        raise InputError(f"the class of the skill /{name} has no attribute 'folder' with the path of its {FILE_NAME}")
-    return Path(folder)
 
 
 def _list_skill_files(folder: Path) -> list[Path]:

@@ -174,11 +174,7 @@ def _render_findings(items: Sequence[Finding], cite: Callable[[Quotation], str])
     """Return findings as a list; a disagreement follows the finding that it is about."""
     lines = []
     for item in items:
-        if isinstance(item.text, Quotation):
-            handles = dict.fromkeys(map(cite, (item.text, *item.others)))
-            line = " ".join([render_in_line(item.text), *handles])
-        else:
-            line = _render_statement(item.text)
+        line = " ".join([render_in_line(item.text), *dict.fromkeys(map(cite, (item.text, *item.others)))])
         against = "".join(f" But: {render_in_line(other)} {cite(other)}" for other in item.against)
         lines.append(f"- {line}{against}")
     return "\n".join(lines)
@@ -186,8 +182,7 @@ def _render_findings(items: Sequence[Finding], cite: Callable[[Quotation], str])
 
 def _render_records(items: Sequence[Finding], columns: Sequence[str], cite: Callable[[Quotation], str]) -> str:
     """Return records as a table, each row with its citation."""
-    records = [item.text for item in items if isinstance(item.text, Quotation)]
-    rows = [[*(read_cells(record).get(name, "") for name in columns), cite(record)] for record in records]
+    rows = [[*(read_cells(item.text).get(name, "") for name in columns), cite(item.text)] for item in items]
     cells = [[*columns, ""], ["---"] * (len(columns) + 1), *rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells)
 
