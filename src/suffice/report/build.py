@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.answers import Draft, Finding, FindingList, SectionHeading, Statement
+from suffice.answers import Draft, Finding, FindingList, Quotation, SectionHeading, Statement
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked

@@ -147,6 +147,13 @@ def test_a_short_answer_is_a_span_that_the_reader_is_sure_of() -> None:
     assert ask("Wer hat die Forth Bridge entworfen?", BRIDGE, reader=sure).short_answer == ""
 
 
+@pytest.mark.parametrize(("bound", "found"), [("at most ", "most 4 %"), ("Up to ", "4 %"), ("by ", "4 %")])
+def test_a_bound_belongs_to_its_figure(bound: str, found: str) -> None:
+    fees = passage(f"The lease is long. {bound}4 % is what the monthly fee may rise by.", "Lease")
+    answer = ask("How much may the monthly fee rise?", fees, reader=FixedReader(found, 0.99))
+    assert answer.short_answer == f"{bound if bound != 'by ' else ''}4 %"
+
+
 def test_a_question_of_two_parts_gets_no_short_answer() -> None:
     sure = FixedReader("John Fowler", 0.999)
     assert ask("Who designed the Forth Bridge?", BRIDGE, reader=sure).short_answer

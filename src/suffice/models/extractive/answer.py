@@ -6,6 +6,7 @@ Nothing is concluded: of a comparison both sides are shown, and a short answer i
 evidence does not answer the question, the closest passages are named with the words that they lack.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -32,6 +33,8 @@ _MAX_BEHIND = 4.0  # A passage further behind the best one is not shown: it is f
 _MAX_SHORT_CHARS = 80
 _LIKELY_SPAN = 0.5  # From this probability of the reader's span on, no other section of its passage is shown.
 _SHORT_KINDS = frozenset({"fact", "setting"})
+# It belongs to the figure behind it, and the reader leaves it out: "4 %" is another answer than "at most 4 %".
+_BOUND = re.compile(r"\b(?:at (?:most|least)|up to|(?:more|less|fewer) than)\s+", re.IGNORECASE)
 
 
 def quote_answer(
@@ -94,7 +97,7 @@ def _quote(
     if unit is None or answer is None or answer.end > core[1] or answer.probability < _LIKELY_SPAN:
         answer = None
     is_agreed = unit is not None and answer is not None and core == nearest and unit.block.format in ("prose", "list")
-    highlight = (answer.start, answer.end) if answer is not None else core
+    highlight = _find_words(candidate.passage.text, answer) if answer is not None else core
     list_room = _LIST_CHARS if question.kind == "list" else 0
     quotation = quote_around(
         candidate.passage, core, room, list_room=list_room, highlight=(highlight,), is_sure=answer is not None
@@ -162,7 +165,13 @@ def _find_short_answer(question: Question, first: RankedPassage) -> Offsets | No
     if answer is None or not is_one_fact:
         return None
     is_short = 0 < answer.end - answer.start <= _MAX_SHORT_CHARS
-    return (answer.start, answer.end) if is_short and _is_sure(answer) else None
+    return _find_words(first.passage.text, answer) if is_short and _is_sure(answer) else None
+
+
+def _find_words(text: str, answer: AnswerSpan) -> Offsets:
+    """Return where the words of the reader's answer are, with the bound of a figure."""
+    bounds = (match.start() for match in _BOUND.finditer(text) if match.start() < answer.start <= match.end())
+    return next(bounds, answer.start), answer.end
 
 
 def _is_sure(answer: AnswerSpan) -> bool:
