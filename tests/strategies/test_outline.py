@@ -56,7 +56,7 @@ def ran(model, search, gate="budget(rounds=4)", *, task=TASK, embed=embed, **opt
     async def main():
         meters = build_meters(stop.needs, task, embed)
         await run_loop(run, search, OutlineStrategy(), stop, meters, **options)
-        return run.take_events()
+        return run.event_queue.drain()
 
     ended = asyncio.run(main())[-1].stop
     return [record.queries for record in run.records], run, ended
@@ -94,7 +94,7 @@ def test_coverage_by_topic_is_a_reading_an_event_and_in_the_prompt():
     async def main():
         meters = build_meters(gate.needs, TASK, embed)
         await run_loop(run, search, OutlineStrategy(), gate, meters)
-        return run.take_events()
+        return run.event_queue.drain()
 
     events = [event for event in asyncio.run(main()) if isinstance(event, TopicsCovered)]
     assert [event.index for event in events] == [2]

@@ -91,7 +91,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     finally:
         if config.page_reader is not None:
             await config.page_reader.aclose()
-    for event in run.take_events():
+    for event in run.event_queue.drain():
         yield event
     yield Finished(walk.build_report())
 

@@ -338,7 +338,7 @@ def find_variant(task: str) -> str:
 
 def list_caveats(run: RunState, stop: Stop) -> tuple[Notice, ...]:
     """Return what both the writer and the reader must know about the search."""
-    caveats = [Notice("degraded")] if run.is_degraded else []
+    caveats = [Notice("degraded")] if run.searches.is_degraded else []
     if run.is_insufficient(stop.reason):
         caveats.append(Notice("insufficient"))
     return tuple(caveats)

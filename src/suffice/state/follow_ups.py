@@ -43,10 +43,6 @@ class FollowUpQueue:
         self._passage_by_query: dict[str, str] = {}
         self._followed_ids: set[str] = set()
 
-    @property
-    def uses_embeddings(self) -> bool:
-        return self._embed is not None
-
     def add(self, passages: Sequence[Passage]) -> None:
         texts = [f"{passage.title}. {passage.text}" for passage in passages]
         for passage, cosine in zip(passages, compute_cosines(self._question, texts, self._embed), strict=True):
