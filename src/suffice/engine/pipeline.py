@@ -26,7 +26,7 @@ from suffice.gates.limits import budget
 from suffice.meters import build_meters
 from suffice.models.base import is_language_model
 from suffice.models.capability import find_model
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts.judging import CheckDraft
 from suffice.prompts.writing import SelfTest

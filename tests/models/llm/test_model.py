@@ -11,7 +11,8 @@ from fake_llm import FakeLlm, Say, Script
 
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply
-from suffice.models.llm import Endpoint, LanguageModel
+from suffice.models.llm.endpoint import Endpoint
+from suffice.models.llm.model import LanguageModel
 from suffice.models.prices import TokenPrice
 from suffice.prompts.base import Prompt, TextResponse
 from suffice.prompts.lab import TrialAnswer

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suffice.errors import InputError
-from suffice.models.embeddings import MiniLM
+from suffice.models.embeddings.minilm import MiniLM
 from suffice.search.base import Search
 from suffice.search.corpus.search import EXTRA_EMBEDDED, CorpusSearch
 from suffice.types import Passage, Query

@@ -15,7 +15,7 @@ from suffice.models.extractive.belief import compress_facts, extract_facts, rewr
 from suffice.models.extractive.outline import draft_outline, label_cluster
 from suffice.models.extractive.planning import plan_queries, propose_query, reflect
 from suffice.models.extractive.short_answers import answer_briefly
-from suffice.models.reader import find_reader
+from suffice.models.reader.model import find_reader
 from suffice.prompts.agents import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
 from suffice.prompts.base import Prompt
 from suffice.prompts.belief import Compress, Curate, Extract
