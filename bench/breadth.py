@@ -33,7 +33,8 @@ from suffice.gates.coverage import coverage
 from suffice.gates.limits import fixed
 from suffice.measure import relevance
 from suffice.models.breadth import read_breadth
-from suffice.models.embeddings import embed_static, get_minilm
+from suffice.models.embeddings.minilm import get_minilm
+from suffice.models.embeddings.static import embed_static
 from suffice.search.base import RankedScope
 from suffice.search.corpus.search import CorpusSearch, score_all
 from suffice.state.survey import Survey
@@ -403,7 +404,7 @@ def run_absence(path: Path, corpora: Path) -> str:
 async def _run_absence(path: Path, corpora: Path) -> str:
     from suffice import research
     from suffice.engine.absence import MIN_PROBABILITY
-    from suffice.models.reader import get_reader
+    from suffice.models.reader.model import get_reader
 
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     passages: dict[str, list[Passage]] = {}

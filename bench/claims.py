@@ -37,7 +37,7 @@ from suffice.claims.split import extract_claims
 from suffice.claims.verdict import judge_claim
 from suffice.claims.whole import check_draft
 from suffice.models.choose import choose_model
-from suffice.models.reader import get_reader
+from suffice.models.reader.model import get_reader
 from suffice.prompts.judging import CheckDraft, CheckDraftResponse
 from suffice.text.entities import content_stems
 from suffice.types import Passage, Place

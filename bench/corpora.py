@@ -148,7 +148,7 @@ def read_queries(folder: Path, count: int) -> list[str]:
 def time_queries(address: str, queries: Sequence[str], alpha: float) -> tuple[float, float]:
     """Return p50 and p95 in milliseconds, after a tenth of the queries as a warm-up."""
     embedder = StaticEmbedder()
-    info = CollectionInfo(0, embedder.name, embedder.dimension)
+    info = CollectionInfo(embedder.name, embedder.dimension)
     search = PostgresSearch(parse_postgres(address), info, alpha, EmbeddingCache(embedder, None, print))
     for query in queries[: len(queries) // 10]:
         search._search(query, 5)

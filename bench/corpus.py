@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import tantivy
 
-from suffice.models.embeddings import MiniLM
+from suffice.models.embeddings.minilm import MiniLM
 from suffice.search.corpus.search import CorpusSearch
 from suffice.text.languages import ENGLISH, get_analyzer
 from suffice.types import Query

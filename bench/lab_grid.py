@@ -22,10 +22,10 @@ from suffice import settings
 from suffice.lab.experiment import Experiment
 from suffice.lab.grid import Grid, Progress
 from suffice.models.base import Reply
-from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse, ShortAnswerResponse
-from suffice.prompts.base import Prompt
+from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.base import Prompt, TextResponse
 from suffice.prompts.belief import CuratedFact, Curation, ExtractedFact, Extraction
-from suffice.prompts.lab import GradeResponse, MemoryAnswerResponse, NotesResponse
+from suffice.prompts.lab import GradeResponse, NotesResponse
 from suffice.types import Usage
 
 WORDS = "river bridge works founder town steel lamp keeper harbour mill tower road garden bell clock gate wall".split()
@@ -57,7 +57,7 @@ class StatelessModel:
         elif prompt.role == "grade":
             answer = GradeResponse(50, 50, 10)
         else:
-            answer = (ShortAnswerResponse if prompt.role == "short_answer" else MemoryAnswerResponse)(words)
+            answer = TextResponse(words)
         return Reply(answer, Usage(1, 500, 30, 0.0))
 
 

@@ -14,8 +14,9 @@ from collections.abc import Awaitable, Callable
 from http.server import BaseHTTPRequestHandler
 from multiprocessing.queues import Queue
 
-from suffice.models.llm import Endpoint, LanguageModel
+from suffice.models.llm.endpoint import Endpoint
 from suffice.models.llm.messages import response_schema
+from suffice.models.llm.model import LanguageModel
 from suffice.prompts.planning import Plan
 
 CALLS = 200

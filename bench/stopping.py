@@ -108,7 +108,7 @@ def load_all(kinds: Sequence[str], embeddings: bool) -> dict[tuple[str, str], li
 
 def _embed() -> Any:
     from suffice import settings
-    from suffice.models.embeddings import MiniLM
+    from suffice.models.embeddings.minilm import MiniLM
     from suffice.search.corpus.vectors import EmbeddingCache
 
     return EmbeddingCache(MiniLM(), settings.load().cache_dir, lambda message: None).embed

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from suffice.models.reader import ReaderModel
+    from suffice.models.reader.model import ReaderModel
     from suffice.models.reading import AnswerSpan
 
 # Child processes run the code of this tree, wherever the installed package comes from.

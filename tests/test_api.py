@@ -15,7 +15,7 @@ from loopback import Answer, serving
 import suffice
 from suffice import InputError, Report, SufficeError, api, budget, exhaustion, fixed, research, run_research, saturation
 from suffice.events import Event, Finished, RoundDone, SearchStopped, Started
-from suffice.models.embeddings import get_minilm
+from suffice.models.embeddings.minilm import get_minilm
 from suffice.options import ALIASES, OPTIONS, RunOptions
 from suffice.search.corpus.search import CorpusSearch
 from suffice.testing import FixtureSearch, WordSearch, make_passage, make_search_error

@@ -27,7 +27,7 @@ from suffice.gates.parse import parse_gate
 from suffice.models.base import Model, has_price, is_language_model, supports_vision
 from suffice.models.breadth import read_breadth
 from suffice.models.capability import ModelProfile, make_profile
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 from suffice.options import ALIASES, OPTIONS, Docs, RunOptions, resolve_aliases
 from suffice.prompts.base import list_own_templates, load_template
 from suffice.report.draft import find_variant

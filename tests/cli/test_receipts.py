@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from suffice.models.reader import ReaderModel
+from suffice.models.reader.model import ReaderModel
 
 ROOT = Path(__file__).parents[2]
 TRUE = "A hive holds one queen."

@@ -18,7 +18,8 @@ from suffice.events import Finished, RoundDone, Started
 from suffice.gates.base import Gate
 from suffice.gates.parse import parse_gate
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse, ShortAnswerResponse
+from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.base import TextResponse
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds, Verdict
 
@@ -52,7 +53,7 @@ SCRIPT = {
         MemGPTStepResponse("On.", "archival_search", {"query": "Ida Halloran born"}),
         MemGPTStepResponse("That is it.", "send_message", {"message": "Trieste"}),
     ],
-    "short_answer": [ShortAnswerResponse("Halloran Works"), ShortAnswerResponse("Ida Halloran")],
+    "short_answer": [TextResponse("Halloran Works"), TextResponse("Ida Halloran")],
 }
 SCRIPT["thought"].append(IRCoTStepResponse("So the answer is: Trieste."))
 PAIRS = [

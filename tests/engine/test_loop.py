@@ -44,7 +44,7 @@ def loop(search, strategy, gate, *, the_model=None, bounds=Bounds(), wrap=None, 
     async def main():
         through = wrap(search, run) if wrap else search
         await run_loop(run, through, strategy, gate, build_meters(gate.needs), **options)
-        return run.take_events()
+        return run.event_queue.drain()
 
     return asyncio.run(main()), run
 
@@ -256,7 +256,7 @@ def test_a_transient_error_is_retried_with_growing_waits():
     assert [(failure.message, failure.attempt) for failure in run.error_log] == [("fault 1", 1), ("fault 2", 2)]
     assert all(failure.retryable for failure in run.error_log)
     assert len(run.evidence) == 3
-    assert not run.is_degraded
+    assert not run.searches.is_degraded
 
 
 def test_after_three_attempts_the_search_has_failed_once():
@@ -271,7 +271,7 @@ def test_after_three_attempts_the_search_has_failed_once():
         ("fault 3", 3),
     ]
     assert len([event for event in events if isinstance(event, Failed)]) == 3
-    assert not run.is_degraded, "three attempts at one query are one failed search"
+    assert not run.searches.is_degraded, "three attempts at one query are one failed search"
 
 
 def test_a_permanent_error_is_not_retried():

@@ -11,10 +11,11 @@ from suffice.lab.data import LabQuestion
 from suffice.lab.episode import EpisodeParts, run_episode
 from suffice.lab.experiment import Cell
 from suffice.memory.base import BeliefLimits
-from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse, ShortAnswerResponse
+from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.base import TextResponse
 from suffice.prompts.belief import ExtractedFact, Extraction
 from suffice.prompts.judging import JudgeProgressResponse
-from suffice.prompts.lab import GradeResponse, MemoryAnswerResponse, NotesResponse
+from suffice.prompts.lab import GradeResponse, NotesResponse
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 
 TASK = "Where was the founder of the works that built the Meridian bridge born?"
@@ -65,10 +66,10 @@ def play_model(**others) -> ScriptedModel:
         "step": [
             lambda prompt: MemGPTStepResponse(STEPS[n := next(step)], "archival_search", {"query": f"query {STEPS[n]}"})
         ],
-        "short_answer": [lambda prompt: ShortAnswerResponse(f"answer {STEPS[next(step)]}")],
+        "short_answer": [lambda prompt: TextResponse(f"answer {STEPS[next(step)]}")],
         "extract": [fact],
         "notes": [note],
-        "answer_from_memory": [MemoryAnswerResponse("Trieste")],
+        "answer_from_memory": [TextResponse("Trieste")],
         "grade": [GradeResponse(90, 80, 20)],
         "judge": [JudgeProgressResponse("PRODUCTIVE")],
         "judge_neutral": [JudgeProgressResponse("EXHAUSTED")],

@@ -12,8 +12,9 @@ from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import MeterSet, build_meters
 from suffice.models.extractive import ExtractiveModel
 from suffice.monitor import StopMonitor
+from suffice.prompts.base import TextResponse
 from suffice.prompts.judging import JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
-from suffice.prompts.lab import MemoryAnswerResponse, TrialAnswer
+from suffice.prompts.lab import TrialAnswer
 from suffice.prompts.planning import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, WordSearch, make_passage
@@ -98,7 +99,7 @@ def test_the_model_is_not_asked_for_a_reading_that_the_gate_does_not_need():
 
 
 def trial(text, *margins):
-    return MemoryAnswerResponse(text, margins)
+    return TextResponse(text, margins)
 
 
 def test_the_search_ends_when_the_short_answer_is_the_same_twice_and_sure():

@@ -19,7 +19,8 @@ from suffice.models.base import (
 )
 from suffice.models.extractive import ExtractiveModel
 from suffice.models.keep_alive import KeepAliveModel
-from suffice.models.llm import Endpoint, LanguageModel
+from suffice.models.llm.endpoint import Endpoint
+from suffice.models.llm.model import LanguageModel
 from suffice.models.prices import TokenPrice
 from suffice.models.routing import FallbackModel, RoleRouter
 from suffice.prompts.base import Prompt

@@ -6,7 +6,8 @@ import pytest
 
 from suffice.models.capability import ModelProfile, find_model, guess_style, make_profile
 from suffice.models.extractive import ExtractiveModel
-from suffice.models.llm import Endpoint, LanguageModel
+from suffice.models.llm.endpoint import Endpoint
+from suffice.models.llm.model import LanguageModel
 from suffice.models.routing import FallbackModel, RoleRouter
 from suffice.prompts.writing import SelfTest
 from suffice.testing import ScriptedModel

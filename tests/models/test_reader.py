@@ -9,7 +9,7 @@ import pytest
 
 from suffice.errors import ModelError
 from suffice.models.embeddings.minilm import verify_model_file
-from suffice.models.reader import ReaderModel, get_reader
+from suffice.models.reader.model import ReaderModel, get_reader
 
 TOWER = (
     "The Meridian bridge is a wrought-iron bridge over the river Aldan in Karsholm. It was designed by the engineer Ada "

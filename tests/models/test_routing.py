@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply, UsageTrackingModel
 from suffice.models.routing import FallbackModel, RoleRouter
-from suffice.prompts.base import Prompt
-from suffice.prompts.outline import HypotheticalDocument, HypotheticalDocumentResponse
+from suffice.prompts.base import Prompt, TextResponse
+from suffice.prompts.outline import HypotheticalDocument
 from suffice.prompts.planning import ProposeQuery, ProposeQueryResponse
 from suffice.types import Failure, Usage
 
 GAP = ProposeQuery("task", "", (), (), ())
 GUESS = HypotheticalDocument("task", "topic")
-ANSWERS = {"gap": ProposeQueryResponse("query"), "hypothetical": HypotheticalDocumentResponse("text")}
+ANSWERS = {"gap": ProposeQueryResponse("query"), "hypothetical": TextResponse("text")}
 
 
 class Billed:

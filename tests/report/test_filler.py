@@ -2,7 +2,7 @@
 
 import pytest
 
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 from suffice.report.findings import estimate_filler
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from suffice.answers import Draft, FindingList, Quotation, SectionHeading
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 from suffice.report.findings import find_findings, find_missing, list_parts, sort_by_aspect
 from suffice.report.survey import FIRST_HEADING, MISSING_HEADING, write_survey
 from suffice.text.parts import render_parts

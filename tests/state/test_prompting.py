@@ -53,7 +53,7 @@ def test_a_prompt_and_its_answer_fit_the_context(context):
 def test_shortening_is_reported_and_the_evidence_stays_whole():
     run, _ = make_run(4_000)
     asyncio.run(run.ask(DraftAnswer(TASK, notes(run))))
-    (event,) = [event for event in run.take_events() if isinstance(event, PromptCompacted)]
+    (event,) = [event for event in run.event_queue.drain() if isinstance(event, PromptCompacted)]
     assert "'draft'" in event.why
     assert "4000" in event.why
     assert event.whole + event.shortened == 60
@@ -71,7 +71,7 @@ def test_a_prompt_fits_the_tokens_left():
     asyncio.run(run.plan())
     asyncio.run(run.ask(DraftAnswer(TASK, notes(run))))
     assert estimate_tokens(model.prompts[-1].render()) <= 10_000 - DraftAnswer.max_tokens
-    assert any("10000 of 30000" in event.why for event in run.take_events() if isinstance(event, PromptCompacted))
+    assert any("10000 of 30000" in event.why for event in run.event_queue.drain() if isinstance(event, PromptCompacted))
 
 
 def test_a_minimal_prompt_is_sent_when_the_tokens_are_spent():

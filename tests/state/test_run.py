@@ -47,7 +47,7 @@ def make_passages(count, text="Ada built the bridge.", first=0):
 
 
 def compactions(run):
-    return [event for event in run.take_events() if isinstance(event, PromptCompacted)]
+    return [event for event in run.event_queue.drain() if isinstance(event, PromptCompacted)]
 
 
 # -- plan and reflection -------------------------------------------------------------------------------------------------
@@ -234,9 +234,9 @@ def test_three_failures_in_a_row_over_rounds_degrade_the_search():
     run, _ = make_run()
     admit_round(run, ("a", make_search_error()))
     admit_round(run, ("b", make_search_error()))
-    assert not run.is_degraded
+    assert not run.searches.is_degraded
     admit_round(run, ("c", make_search_error()))
-    assert run.is_degraded
+    assert run.searches.is_degraded
 
 
 def test_a_success_resets_the_failures_in_a_row():
@@ -244,22 +244,22 @@ def test_a_success_resets_the_failures_in_a_row():
     for n, found in enumerate([make_search_error(), make_search_error(), make_passages(3), make_search_error()]):
         admit_round(run, (f"q{n}", found))
         if n == 2:
-            assert not run.is_degraded
-    assert run.is_degraded, "three of four failed"
+            assert not run.searches.is_degraded
+    assert run.searches.is_degraded, "three of four failed"
 
 
 def test_half_of_at_least_four_searches_degrade_the_search():
     run, _ = make_run()
     admit_round(run, ("a", make_search_error()), ("b", make_passages(3)))
-    assert not run.is_degraded
+    assert not run.searches.is_degraded
     admit_round(run, ("c", make_passages(3)), ("d", make_search_error()))
-    assert run.is_degraded
+    assert run.searches.is_degraded
 
 
 def test_nothing_found_is_not_a_failure():
     run, _ = make_run()
     admit_round(run, *((f"q{n}", []) for n in range(6)))
-    assert not run.is_degraded
+    assert not run.searches.is_degraded
     assert run.error_log == []
     assert len(run.searches.thin_queries) == 6
 

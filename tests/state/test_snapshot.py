@@ -48,7 +48,7 @@ def run_rounds(run, search, rounds=2):
 
     async def main():
         await run_loop(run, search, Twice(), gate, build_meters(gate.needs))
-        return run.take_events()
+        return run.event_queue.drain()
 
     return asyncio.run(main())
 
@@ -117,7 +117,7 @@ def test_the_reason_for_compaction_is_the_memory_if_the_prompt_has_room():
     run = make_run({"extract": [FOUND], "reflect": [ReflectionResponse(True, 0.9)]})
     admit(run, *ASKED, FILM)
     asyncio.run(run.reflect())
-    (event,) = [event for event in run.take_events() if isinstance(event, PromptCompacted)]
+    (event,) = [event for event in run.event_queue.drain() if isinstance(event, PromptCompacted)]
     assert event.why == "the memory stores only part of the evidence"
 
 

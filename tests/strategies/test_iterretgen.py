@@ -2,14 +2,14 @@
 
 from suffice import fixed
 from suffice.errors import ModelError
-from suffice.prompts.agents import ShortAnswerResponse
+from suffice.prompts.base import TextResponse
 from suffice.strategies.iterretgen import IterRetGenStrategy
 
 from .conftest import LIBRARY, TASK
 
 
 def test_the_last_answer_is_part_of_the_next_query(play):
-    script = {"short_answer": [ShortAnswerResponse("Halloran Works"), ShortAnswerResponse(" Ida Halloran ")]}
+    script = {"short_answer": [TextResponse("Halloran Works"), TextResponse(" Ida Halloran ")]}
     played = play(IterRetGenStrategy(), script, gate=fixed(3))
     assert played.queries == [(TASK,), (f"{TASK} Halloran Works",), (f"{TASK} Ida Halloran",)]
     assert played.stop.reason == "budget_rounds"
@@ -17,7 +17,7 @@ def test_the_last_answer_is_part_of_the_next_query(play):
 
 def test_an_answer_comes_from_the_current_passages_only(play):
     count = iter(range(9))
-    script = {"short_answer": [lambda prompt: ShortAnswerResponse(f"Graz {next(count)}")]}
+    script = {"short_answer": [lambda prompt: TextResponse(f"Graz {next(count)}")]}
     played = play(IterRetGenStrategy(), script, rounds=4)
     texts = {passage.text for passage in LIBRARY}
     for prompt in played.prompts:
@@ -27,7 +27,7 @@ def test_an_answer_comes_from_the_current_passages_only(play):
 
 
 def test_without_a_new_answer_follow_ups_are_asked(play):
-    for script in ([ShortAnswerResponse("")], [ShortAnswerResponse("Graz")]):
+    for script in ([TextResponse("")], [TextResponse("Graz")]):
         played = play(IterRetGenStrategy(), {"short_answer": script}, gate=fixed(4))
         assert len(played.queries) == len(set(played.queries)) == 4
 

@@ -12,7 +12,8 @@ from suffice.gates.parse import parse_gate
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts.outline import HypotheticalDocumentResponse, LabelClusterResponse, OutlineResponse
+from suffice.prompts.base import TextResponse
+from suffice.prompts.outline import LabelClusterResponse, OutlineResponse
 from suffice.prompts.planning import PlannedQuery, PlanResponse, ProposeQueryResponse
 from suffice.state.run import RunState
 from suffice.strategies.outline import INITIAL_TOPICS, MAX_TOPICS, OutlineStrategy
@@ -40,7 +41,7 @@ def model(topics=("copper", "silver"), gap=lambda prompt: ProposeQueryResponse(f
         {
             "plan": [PLAN],
             "outline": [topics if isinstance(topics, Exception) else OutlineResponse(tuple(topics))],
-            "hypothetical": [lambda prompt: HypotheticalDocumentResponse(f"{prompt.topic} would be a metal")],
+            "hypothetical": [lambda prompt: TextResponse(f"{prompt.topic} would be a metal")],
             "gap": [gap],
             "label": [LabelClusterResponse("")],
             **script,
@@ -55,7 +56,7 @@ def ran(model, search, gate="budget(rounds=4)", *, task=TASK, embed=embed, **opt
     async def main():
         meters = build_meters(stop.needs, task, embed)
         await run_loop(run, search, OutlineStrategy(), stop, meters, **options)
-        return run.take_events()
+        return run.event_queue.drain()
 
     ended = asyncio.run(main())[-1].stop
     return [record.queries for record in run.records], run, ended
@@ -79,7 +80,7 @@ def test_without_hypothetical_answers_the_order_of_the_search_counts():
     ranked = [make_passage(f"p{n}", f"tin note {n}", "Tin", score=1 - n / 20) for n in range(20)]
     ranked[11] = make_passage("silver", "silver note", "Silver", score=0.4)
     search = FixtureSearch({"metals": found("copper"), "more about silver": ranked})
-    scripted = model(hypothetical=[lambda prompt: HypotheticalDocumentResponse("")])
+    scripted = model(hypothetical=[lambda prompt: TextResponse("")])
     _, run, _ = ran(scripted, search, "budget(rounds=2)", k=3)
     assert "silver" not in run.evidence
 
@@ -93,7 +94,7 @@ def test_coverage_by_topic_is_a_reading_an_event_and_in_the_prompt():
     async def main():
         meters = build_meters(gate.needs, TASK, embed)
         await run_loop(run, search, OutlineStrategy(), gate, meters)
-        return run.take_events()
+        return run.event_queue.drain()
 
     events = [event for event in asyncio.run(main()) if isinstance(event, TopicsCovered)]
     assert [event.index for event in events] == [2]
@@ -141,7 +142,7 @@ def test_unusual_outlines_are_normalized(topics, expected):
     assert run.outline.topics == expected
 
 
-@pytest.mark.parametrize("answer", [ModelError("dizzy"), HypotheticalDocumentResponse("  ")])
+@pytest.mark.parametrize("answer", [ModelError("dizzy"), TextResponse("  ")])
 def test_without_a_hypothetical_answer_the_topic_is_used(answer):
     _, run, _ = ran(model(hypothetical=[answer]), FixtureSearch(default=found("copper")))
     assert run.outline.hypothetical_answers == ["copper", "silver"]

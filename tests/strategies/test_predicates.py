@@ -36,7 +36,7 @@ def searched(script, memory=FreeformMemory, *, rounds=6, found=None):
 
     async def main():
         await run_loop(run, search, PredicatesStrategy(), gate, build_meters(gate.needs))
-        return run.take_events()
+        return run.event_queue.drain()
 
     return run, asyncio.run(main())[-1].stop
 

@@ -29,7 +29,7 @@ def asked(reflections, *, found=None, plans=(PLAN,), rounds=3):
 
     async def main():
         await run_loop(run, search, ReflectStrategy(), gate, build_meters(gate.needs))
-        return run.take_events()
+        return run.event_queue.drain()
 
     events = asyncio.run(main())
     return [record.queries for record in run.records], run, model, events[-1].stop
@@ -102,5 +102,5 @@ def test_three_empty_results_in_a_row_are_reworded():
     rounds, run, _, stop = asked([reword], found=found, plans=[plan])
     assert rounds[1] == ("plain wording",)
     assert run.searches.thin_queries == ["Who built the bridge?", *(f"odd wording {n}" for n in range(3))]
-    assert not run.is_degraded
+    assert not run.searches.is_degraded
     assert stop.reason == "sufficient"

@@ -36,7 +36,7 @@ def ran(model, search, gate=GATE + " | budget(rounds=9)", task=TASK):
     async def main():
         meters = build_meters(stop.needs, task)
         await run_loop(run, search, SaturateStrategy(), stop, meters)
-        return run.take_events()
+        return run.event_queue.drain()
 
     ended = asyncio.run(main())[-1].stop
     return [record.queries for record in run.records], run, ended

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from suffice.models import breadth
-from suffice.models.embeddings import get_minilm
+from suffice.models.embeddings.minilm import get_minilm
 
 HERE = Path(__file__).parent
 _STEPS, _RATE = 800, 0.3

@@ -37,12 +37,12 @@ from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import SearchStopped
 from suffice.memory.evidence import Evidence
-from suffice.models.embeddings import get_minilm
+from suffice.models.embeddings.minilm import get_minilm
 from suffice.models.extractive.chains import CHAIN_FEATURES, compute_chain_features, needs_steps
 from suffice.models.extractive.ranking import PASSAGE_FEATURES, RankedPassage, rank_passages
 from suffice.models.extractive.steps import read_steps
 from suffice.models.extractive.sufficiency import SUFFICIENCY_FEATURES, compute_features
-from suffice.models.reader import ReaderModel, get_reader
+from suffice.models.reader.model import ReaderModel, get_reader
 from suffice.options import RunOptions
 from suffice.text.question import read_question
 from suffice.types import Passage, Query

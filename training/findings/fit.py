@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 from suffice.report import findings
 
 _SENTENCES = Path(__file__).with_name("sentences.jsonl.gz")

@@ -29,9 +29,9 @@ import documents
 import written
 from pack import read_safetensors
 
-from suffice.models.embeddings import embed_static
+from suffice.measure.stretches import split_stretches
 from suffice.models.embeddings.minilm import load_tokenizer
-from suffice.models.embeddings.stretches import split_stretches
+from suffice.models.embeddings.static import embed_static
 
 LAYERS, HEADS, WIDTH, MAX_TOKENS = 6, 12, 384, 128
 PACKAGES, QUESTIONS, NEAR = 4, 48, 2  # Of a batch, of each package, and of each question.

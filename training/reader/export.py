@@ -21,8 +21,7 @@ from model import OUTPUTS, STARTS, load, split
 
 from examples import LABELS
 from suffice.models.embeddings.minilm import load_tokenizer
-from suffice.models.reader import ReaderModel
-from suffice.models.reader.model import MODELS
+from suffice.models.reader.model import MODELS, ReaderModel
 
 NAMES = ["input_ids", "attention_mask", "token_type_ids"]
 START = {

@@ -19,7 +19,7 @@ import documents
 import numpy
 import questions as asking
 
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 from suffice.search.corpus.search import CorpusSearch
 from suffice.types import Passage
 

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from suffice.models.reader import ReaderModel, find_reader
+from suffice.models.reader.model import ReaderModel, find_reader
 from suffice.text.entities import content_stems
 from suffice.text.sentences import Offsets, quotable_spans
 from suffice.types import Passage

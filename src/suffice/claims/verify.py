@@ -230,7 +230,7 @@ class ClaimVerifier:
         if self.run.has_read_all:
             return False
         queries = self.run.filter_new_queries([Query(text, intent) for text in wanted])[:MAX_CLAIM_QUERIES]
-        if not queries or self._is_offline or self.run.is_degraded or self.run.budget.seconds_left == 0:
+        if not queries or self._is_offline or self.run.searches.is_degraded or self.run.budget.seconds_left == 0:
             return False
         size = len(self.run.evidence)
         hits = await asyncio.gather(*map(self._search_query, queries))

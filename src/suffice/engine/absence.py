@@ -9,7 +9,7 @@ from random import Random
 
 from suffice.errors import SearchError
 from suffice.measure.absence import CONFIDENCE, bound_share
-from suffice.models.reader import find_reader
+from suffice.models.reader.model import find_reader
 from suffice.models.reading import PassageReader
 from suffice.search.base import ScopeSearch, Search
 from suffice.state.run import RunState

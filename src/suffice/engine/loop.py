@@ -62,7 +62,7 @@ async def run_loop(
             if after_round is not None:
                 await after_round(done)
             verdict = done.verdict
-            if run.is_degraded and (not verdict.stop or verdict.reason in _FUTILE_REASONS):
+            if run.searches.is_degraded and (not verdict.stop or verdict.reason in _FUTILE_REASONS):
                 verdict = _build_unavailable_verdict(run)
     stopped = build_stopped(run, gate, verdict)
     emit(stopped)

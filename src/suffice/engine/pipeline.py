@@ -26,7 +26,7 @@ from suffice.gates.limits import budget
 from suffice.meters import build_meters
 from suffice.models.base import is_language_model
 from suffice.models.capability import find_model
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts.judging import CheckDraft
 from suffice.prompts.writing import SelfTest
@@ -93,7 +93,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     finally:
         if config.page_reader is not None:
             await config.page_reader.aclose()
-    for event in run.take_events():
+    for event in run.event_queue.drain():
         yield event
     yield Finished(walk.build_report())
 

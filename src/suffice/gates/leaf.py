@@ -1,7 +1,7 @@
 """LeafGate: the base class for gates that are not composed of others. ``docs/extend.md`` shows how to write one."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partialmethod
 from inspect import Parameter, signature
 
 from suffice.gates.base import Gate, format_number
@@ -41,18 +41,6 @@ class LeafGate(Gate):
         """Return an unknown verdict because the reading ``name`` is missing."""
         return self.make_verdict(None, because=f"{name} is unknown", signals={name: (None, threshold)})
 
-    def judge_at_least(
-        self, name: str, readings: Sequence[Readings], threshold: float, reason: str, meaning: str
-    ) -> Verdict:
-        """Stop when the last reading ``name`` is at least ``threshold``."""
-        return self._compare(name, readings, threshold, reason, meaning, is_below=False)
-
-    def judge_below(
-        self, name: str, readings: Sequence[Readings], threshold: float, reason: str, meaning: str
-    ) -> Verdict:
-        """Stop when the last reading ``name`` is below ``threshold``."""
-        return self._compare(name, readings, threshold, reason, meaning, is_below=True)
-
     def _compare(
         self, name: str, readings: Sequence[Readings], threshold: float, reason: str, meaning: str, *, is_below: bool
     ) -> Verdict:
@@ -63,6 +51,11 @@ class LeafGate(Gate):
         comparison = f"{name} {value:g} {'<' if value < threshold else '≥'} {threshold:g}"
         because = f"{meaning} ({comparison})" if stop else comparison
         return self.make_verdict(stop, reason, because, {name: (value, threshold)})
+
+    judge_at_least = partialmethod(_compare, is_below=False)
+    """Stop when the last reading ``name`` is at least ``threshold``."""
+    judge_below = partialmethod(_compare, is_below=True)
+    """Stop when it is below."""
 
 
 def _format_value(value: object) -> str:

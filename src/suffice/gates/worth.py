@@ -14,7 +14,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from suffice.gates.base import Dial
@@ -22,6 +21,7 @@ from suffice.gates.leaf import LeafGate
 from suffice.text.plain import count
 from suffice.types import Promise, Readings, Verdict
 
+_SHIPPED = Path(__file__).with_name("worth.json")
 _MEASURED_SIGNALS = ("missing_names", "missing_words", "pair_cover", "second_adds")
 LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %, because small models are often overconfident.
 
@@ -40,7 +40,7 @@ class WorthWeights:
 
 def load_weights(path: str | None) -> WorthWeights:
     """Return the shipped weights, or those of a file. Raises ``ValueError`` if the file is not a weights file."""
-    return _load_default_weights() if path is None else _parse_weights(Path(path).read_text(encoding="utf-8"))
+    return _parse_weights((_SHIPPED if path is None else Path(path)).read_text(encoding="utf-8"))
 
 
 def extract_signals(readings: Readings, rounds: int, standout: float) -> dict[str, float | None]:
@@ -130,10 +130,6 @@ class worth(LeafGate):
 
 
 @cache
-def _load_default_weights() -> WorthWeights:
-    return _parse_weights((files("suffice.gates") / "worth.json").read_text(encoding="utf-8"))
-
-
 def _parse_weights(text: str) -> WorthWeights:
     data = json.loads(text)
     levels = [

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
-from suffice.models.embeddings import get_minilm
+from suffice.models.embeddings.minilm import get_minilm
 from suffice.text.languages import ENGLISH, detect_language
 from suffice.types import BREADTHS, Breadth
 

@@ -14,8 +14,8 @@ from suffice.errors import InputError, ModelUnusable, describe_install
 from suffice.models import prices, servers
 from suffice.models.base import Model, is_language_model
 from suffice.models.keep_alive import KeepAliveModel, parse_keep_alive
-from suffice.models.llm import PROVIDERS, Endpoint, LanguageModel
-from suffice.models.llm.endpoint import DEFAULT_URLS, is_local, resolve_base_url
+from suffice.models.llm.endpoint import DEFAULT_URLS, PROVIDERS, Endpoint, is_local, resolve_base_url
+from suffice.models.llm.model import LanguageModel
 from suffice.models.routing import FallbackModel, RoleRouter
 from suffice.settings import KEY_VARIABLES, Settings
 from suffice.storage.runs import read_log

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from suffice.models.llm.endpoint import is_local, server_root
 
@@ -50,12 +50,11 @@ def is_listening(url: str, timeout: float = CONNECT_TIMEOUT) -> bool:
         return False
 
 
-def diagnose(url: str, key: str | None = None) -> Literal["ok", "dead", "refused", "unlisted"]:
-    """Return what a server does with a request for its models: answers, is not there, refuses the key, or has no list."""
-    request = Request(f"{url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"} if key else {})
+def diagnose(url: str, key: str | None = None) -> Literal["dead", "refused", "unlisted"]:
+    """Return why a server does not list its models: it is not there, refuses the key, or has no list."""
     try:
-        with _build_opener(url).open(request, timeout=REQUEST_TIMEOUT):
-            return "ok"
+        with _open(f"{url.rstrip('/')}/models", key):
+            return "unlisted"
     except HTTPError as error:
         return "refused" if error.code in (401, 403) else "unlisted"
     except (URLError, ValueError):
@@ -113,11 +112,8 @@ def _read_vision(row: Mapping[str, Any]) -> bool | None:
 
 def _fetch_object(url: str, key: str | None = None, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the JSON object at an address; an empty one when there is none."""
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    data = None if body is None else json.dumps(body).encode()
     try:
-        request = Request(url, data, {**headers, "Content-Type": "application/json"})
-        with _build_opener(url).open(request, timeout=REQUEST_TIMEOUT) as response:
+        with _open(url, key, body) as response:
             found = json.loads(_read_body(response))
     except (URLError, OSError, ValueError, RecursionError, HTTPException):
         return {}
@@ -131,9 +127,12 @@ class _NoRedirects(HTTPRedirectHandler):
         return None
 
 
-def _build_opener(url: str) -> OpenerDirector:
-    """Return how to open a URL: a proxy is not used for a server on this machine."""
-    return build_opener(_NoRedirects, *([ProxyHandler({})] if is_local(url) else []))
+def _open(url: str, key: str | None = None, body: Mapping[str, Any] | None = None) -> Any:
+    """Send a request, with a body as JSON; a proxy is not used for a server on this machine."""
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    request = Request(url, None if body is None else json.dumps(body).encode(), headers)
+    opener = build_opener(_NoRedirects, *([ProxyHandler({})] if is_local(url) else []))
+    return opener.open(request, timeout=REQUEST_TIMEOUT)
 
 
 def _read_body(response: Any) -> bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 
-from suffice.prompts.base import Prompt, Response
+from suffice.prompts.base import Prompt, Response, TextResponse
 from suffice.types import Note
 
 
@@ -79,13 +79,9 @@ class MemGPTStep(Prompt[MemGPTStepResponse]):
     left: str = ""
 
 
-class ShortAnswerResponse(Response):
-    """A few words or one sentence; empty when the passages do not answer the question."""
+class ShortAnswer(Prompt[TextResponse]):
+    """The answer in a few words or one sentence; empty when the passages do not have it."""
 
-    text: str
-
-
-class ShortAnswer(Prompt[ShortAnswerResponse]):
     role = "short_answer"
     output_format = "line"
     max_tokens = 100

@@ -42,6 +42,16 @@ class Response:
         dataclass(frozen=True)(cls)
 
 
+class TextResponse(Response):
+    """A few words or a text; empty when the model has nothing to say.
+
+    ``margins`` is how far each token is ahead of the second best, if the prompt asks for it and the provider reports it.
+    """
+
+    text: str
+    margins: tuple[float, ...] = ()
+
+
 @dataclass_transform(frozen_default=True)
 class Prompt(Generic[A]):
     """One request to a model. Subclasses are frozen dataclasses whose fields are the inputs of the template ``role``.md."""

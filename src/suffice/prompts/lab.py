@@ -1,6 +1,6 @@
 """Prompts of the lab and of a belief state in free text."""
 
-from suffice.prompts.base import Prompt, Response
+from suffice.prompts.base import Prompt, Response, TextResponse
 from suffice.text.markdown import strip_list_marker
 from suffice.types import Note
 
@@ -42,18 +42,8 @@ class RewriteNotes(Prompt[NotesResponse]):
         return NotesResponse("\n".join(sections["notes"]), tuple(sections[VERBATIM_LINE]), tuple(sections[OPEN_LINE]))
 
 
-class MemoryAnswerResponse(Response):
-    """A few words; empty when the memory does not hold the answer.
-
-    ``margins`` is how far each token is ahead of the second best, if the prompt asks for it and the provider reports it.
-    """
-
-    text: str
-    margins: tuple[float, ...] = ()
-
-
-class AnswerFromMemory(Prompt[MemoryAnswerResponse]):
-    """The short answer of an experiment, from what the memory condition holds."""
+class AnswerFromMemory(Prompt[TextResponse]):
+    """The short answer of an experiment, from what the memory condition holds; empty when it does not hold it."""
 
     role = "answer_from_memory"
     output_format = "line"

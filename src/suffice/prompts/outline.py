@@ -1,6 +1,6 @@
 """Prompts of the outline strategy."""
 
-from suffice.prompts.base import Prompt, Response
+from suffice.prompts.base import Prompt, Response, TextResponse
 from suffice.types import Note
 
 
@@ -22,11 +22,7 @@ class DraftOutline(Prompt[OutlineResponse]):
     most: int
 
 
-class HypotheticalDocumentResponse(Response):
-    text: str
-
-
-class HypotheticalDocument(Prompt[HypotheticalDocumentResponse]):
+class HypotheticalDocument(Prompt[TextResponse]):
     """A made-up paragraph about a topic, to find passages like it."""
 
     role = "hypothetical"

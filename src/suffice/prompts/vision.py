@@ -1,14 +1,10 @@
 """The prompt about an image."""
 
-from suffice.prompts.base import Prompt, Response
+from suffice.prompts.base import Prompt, TextResponse
 from suffice.types import Image
 
 
-class DescribeImageResponse(Response):
-    text: str
-
-
-class DescribeImage(Prompt[DescribeImageResponse]):
+class DescribeImage(Prompt[TextResponse]):
     """What an image shows; the text becomes a passage with the image as source."""
 
     role = "look"

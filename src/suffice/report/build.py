@@ -102,7 +102,7 @@ def build_report(
         gaps=gaps,
         failed_queries=tuple(run.searches.thin_queries),
         insufficient_termination=run.is_insufficient(stop.reason),
-        degraded_mode=run.is_degraded or fault is not None,
+        degraded_mode=run.searches.is_degraded or fault is not None,
         error_log=tuple(run.error_log),
         raw=draft.raw,
         metadata={

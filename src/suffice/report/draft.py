@@ -18,9 +18,10 @@ from suffice.errors import ModelError, ModelUnusable
 from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles, refer_to_copies
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
-from suffice.models.embeddings import embed_static, get_minilm
+from suffice.models.embeddings.minilm import get_minilm
+from suffice.models.embeddings.static import embed_static
 from suffice.models.extractive.answer import quote_answer
-from suffice.models.reader import find_reader
+from suffice.models.reader.model import find_reader
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import AnswerSentence, DraftAnswer, SynthesisResponse
 from suffice.report.anchors import DATA_KIND, add_anchors
@@ -338,7 +339,7 @@ def find_variant(task: str) -> str:
 
 def list_caveats(run: RunState, stop: Stop) -> tuple[Notice, ...]:
     """Return what both the writer and the reader must know about the search."""
-    caveats = [Notice("degraded")] if run.is_degraded else []
+    caveats = [Notice("degraded")] if run.searches.is_degraded else []
     if run.is_insufficient(stop.reason):
         caveats.append(Notice("insufficient"))
     return tuple(caveats)

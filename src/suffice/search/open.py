@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suffice.errors import InputError
-from suffice.models.embeddings import get_minilm
+from suffice.models.embeddings.minilm import get_minilm
 from suffice.search.base import Reader, Search
 from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.engines.address import is_address, is_postgres, remove_secrets

@@ -12,9 +12,9 @@ import numpy as np
 
 from suffice.claims.verify import Checked
 from suffice.errors import InputError
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 from suffice.models.extractive.ranking import rank_passages
-from suffice.models.reader import find_reader
+from suffice.models.reader.model import find_reader
 from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, escape_cell, make_answer, read_table
 from suffice.skills.sentences import QuotedSentence, find_head, list_sentences
 from suffice.text.entities import stem_words

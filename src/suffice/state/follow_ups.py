@@ -14,10 +14,11 @@ import re
 from bisect import insort
 from collections.abc import Sequence
 
+from suffice.measure.stretches import compute_cosines
 from suffice.text.entities import content_stems, extract_names, strip_parenthetical
 from suffice.text.sentences import split_sentences
 from suffice.text.tokens import normalize_phrase, tokenize
-from suffice.types import Embed, Passage, Query, Vectors
+from suffice.types import Embed, Passage, Query
 
 # Names of the passage in one query. With two, recall after two rounds of MuSiQue falls from .80 to .75.
 _MAX_ENTITIES = 5
@@ -34,7 +35,6 @@ class FollowUpQueue:
         self._question_stems = content_stems(question)
         self._question_phrase = normalize_phrase(question)
         self._key_words = extract_key_words(question)
-        self._question_vector: Vectors | None = None
         self._embed = embed
         self._queue: list[Passage] = []  # Earlier passages come before equally similar later ones.
         self._similarities: dict[str, float] = {}
@@ -43,12 +43,9 @@ class FollowUpQueue:
         self._passage_by_query: dict[str, str] = {}
         self._followed_ids: set[str] = set()
 
-    @property
-    def uses_embeddings(self) -> bool:
-        return self._embed is not None
-
     def add(self, passages: Sequence[Passage]) -> None:
-        for passage, cosine in zip(passages, self._compute_cosines(passages), strict=True):
+        texts = [f"{passage.title}. {passage.text}" for passage in passages]
+        for passage, cosine in zip(passages, compute_cosines(self._question, texts, self._embed), strict=True):
             stems = content_stems(f"{passage.title} {passage.text}")
             share = len(self._question_stems & stems) / len(self._question_stems) if self._question_stems else 0.0
             is_named = normalize_phrase(strip_parenthetical(passage.title)) in self._question_phrase
@@ -109,14 +106,6 @@ class FollowUpQueue:
                 if not is_known and not (is_first_word and passage.text.count(name) == 1):
                     found[name] = max(overlap, found.get(name, 0))
         return sorted(found, key=lambda name: -found[name])[:_MAX_ENTITIES]  # Equals in the order of the text.
-
-    def _compute_cosines(self, passages: Sequence[Passage]) -> Sequence[float]:
-        if self._embed is None or not passages:
-            return [0.0] * len(passages)
-        if self._question_vector is None:
-            self._question_vector = self._embed([self._question])[0]
-        vectors = self._embed([f"{passage.title}. {passage.text}" for passage in passages])
-        return [float(value) for value in vectors @ self._question_vector]
 
 
 def extract_key_words(question: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import cast
 
-from suffice.events import Event, Planned, PromptCompacted, Reflected
+from suffice.events import Planned, PromptCompacted, Reflected
 from suffice.memory.base import BeliefLimits, MemoryContext, MemoryFactory
 from suffice.memory.evidence import Evidence, drop_repeated_titles
 from suffice.memory.extraction import extract_facts
@@ -251,11 +251,6 @@ class RunState(Prompter):
     def recent_queries(self) -> tuple[str, ...]:
         return tuple(self.asked_queries[-RECENT_QUERIES:])
 
-    @property
-    def is_degraded(self) -> bool:
-        """Whether search has failed too often to be relied on."""
-        return self.searches.is_degraded
-
     def filter_new_queries(self, queries: Sequence[Query]) -> list[Query]:
         """Return the queries that were not asked before, each once, and no more than the budget allows.
 
@@ -337,7 +332,7 @@ class RunState(Prompter):
     async def _queue_follow_ups(self, passages: Sequence[Passage]) -> None:
         if self.is_faithful or self.survey is not None:  # A survey follows its ranking.
             return
-        if self.follow_ups.uses_embeddings:
+        if self.embed is not None:
             await asyncio.to_thread(self.follow_ups.add, passages)
         else:  # Without embeddings, starting a thread costs more than the work.
             self.follow_ups.add(passages)
@@ -358,10 +353,6 @@ class RunState(Prompter):
     def record_refusal(self, reason: str) -> None:
         """Record what the memory did not accept, and why."""
         self.record_failure(Failure("belief", "Refused", reason))
-
-    def take_events(self) -> list[Event]:
-        """Return the events since the last call."""
-        return self.event_queue.drain()
 
     def measure(self) -> dict[str, float | None]:
         """Return the readings that the run knows without a meter: open questions and what was spent."""

@@ -65,7 +65,7 @@ def snapshot_state(run: RunState, stop_reason: str = "") -> dict[str, Any]:
         "errors": [asdict(failure) for failure in run.error_log],
         "token_budget": run.budget.tokens_left,
         "insufficient_termination": run.is_insufficient(stop_reason),
-        "degraded_mode": run.is_degraded,
+        "degraded_mode": run.searches.is_degraded,
     }
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.errors import InputError
+from suffice.measure.stretches import compute_cosines
 from suffice.screening.filter import remove_injected_lines
 from suffice.text.citations import strip_citations
 from suffice.text.entities import content_stems
@@ -158,10 +159,9 @@ def rank_findings(
 ) -> list[StoredFinding]:
     by_words = [(max(_stem_similarity(task, text) for text in finding.texts), finding) for finding in findings]
     candidates = sorted((pair for pair in by_words if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]
-    if embed is not None and candidates:
-        vectors = embed([task, *(text for _, finding in candidates for text in finding.texts)])
-        cosines = iter(vectors[1:] @ vectors[0])
-        candidates = [(max(float(next(cosines)) for _ in finding.texts), finding) for _, finding in candidates]
+    if embed is not None:
+        cosines = iter(compute_cosines(task, [text for _, finding in candidates for text in finding.texts], embed))
+        candidates = [(max(next(cosines) for _ in finding.texts), finding) for _, finding in candidates]
     ranked = sorted(
         (pair for pair in candidates if pair[0] >= _MIN_SIMILARITY),
         key=lambda pair: -(0.7 * pair[0] + 0.3 * pair[1].quality),

@@ -148,18 +148,7 @@ class JsonCache:
 
     async def load(self, key: bytes, type: Any) -> Any:
         """Return the value stored under a key as ``type``, or ``None``."""
-        return await asyncio.to_thread(self._load, key, type)
-
-    async def save(self, key: bytes, value: Any) -> None:
-        """Store a value. One with half a surrogate pair cannot be encoded and is not stored."""
-        await asyncio.to_thread(self._save, key, value)
-
-    def delete_expired(self) -> None:
-        """Delete the values that are too old to be returned."""
-        self.cache.delete_before(_encode_timestamp(self.clock() - self.max_age_seconds))
-
-    def _load(self, key: bytes, type: Any) -> Any:
-        stored = self.cache.get([key]).get(key)
+        stored = (await asyncio.to_thread(self.cache.get, [key])).get(key)
         if stored is None:
             return None
         if not 0 <= self.clock() - int.from_bytes(stored[:_TIMESTAMP_BYTES], "big") < self.max_age_seconds:
@@ -169,9 +158,15 @@ class JsonCache:
         except msgspec.MsgspecError:
             return None
 
-    def _save(self, key: bytes, value: Any) -> None:
+    async def save(self, key: bytes, value: Any) -> None:
+        """Store a value. One with half a surrogate pair cannot be encoded and is not stored."""
         with suppress(UnicodeEncodeError):
-            self.cache.put({key: _encode_timestamp(self.clock()) + msgspec.json.encode(value)})
+            stored = _encode_timestamp(self.clock()) + msgspec.json.encode(value)
+            await asyncio.to_thread(self.cache.put, {key: stored})
+
+    def delete_expired(self) -> None:
+        """Delete the values that are too old to be returned."""
+        self.cache.delete_before(_encode_timestamp(self.clock() - self.max_age_seconds))
 
 
 def _encode_timestamp(seconds: float) -> bytes:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from suffice.errors import ModelError
-from suffice.models.embeddings import MiniLM, minilm
+from suffice.models.embeddings import minilm
+from suffice.models.embeddings.minilm import MiniLM
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def test_all_threads_share_one_heap(tmp_path: Path) -> None:
     code = """if True:
         import ctypes, sys
         from concurrent.futures import ThreadPoolExecutor
-        from suffice.models.embeddings import MiniLM
+        from suffice.models.embeddings.minilm import MiniLM
         libc = ctypes.CDLL(None)
         model = MiniLM()
         model.embed(["loaded"])

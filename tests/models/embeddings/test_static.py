@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 
 
 def test_vectors_have_length_one_and_do_not_depend_on_the_batch() -> None:

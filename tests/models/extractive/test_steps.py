@@ -5,7 +5,7 @@ import asyncio
 from suffice import research
 from suffice.models.extractive.planning import reflect
 from suffice.models.extractive.steps import StepReader, read_steps
-from suffice.models.reader import get_reader
+from suffice.models.reader.model import get_reader
 from suffice.models.reading import AnswerSpan
 from suffice.prompts.planning import Reflect
 from suffice.text.question import read_question

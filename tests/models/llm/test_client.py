@@ -14,7 +14,9 @@ from loopback import Answer, serving
 
 from suffice.errors import ModelError
 from suffice.models.base import Reply
-from suffice.models.llm import Endpoint, LanguageModel, client
+from suffice.models.llm import client
+from suffice.models.llm.endpoint import Endpoint
+from suffice.models.llm.model import LanguageModel
 from suffice.prompts.planning import Plan, PlannedQuery, ProposeQuery
 from suffice.types import Usage
 

@@ -11,10 +11,11 @@ from fake_llm import FakeLlm, Say, Script
 
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply
-from suffice.models.llm import Endpoint, LanguageModel
+from suffice.models.llm.endpoint import Endpoint
+from suffice.models.llm.model import LanguageModel
 from suffice.models.prices import TokenPrice
-from suffice.prompts.base import Prompt
-from suffice.prompts.lab import MemoryAnswerResponse, TrialAnswer
+from suffice.prompts.base import Prompt, TextResponse
+from suffice.prompts.lab import TrialAnswer
 from suffice.prompts.planning import Plan, PlannedQuery, PlanResponse, ProposeQuery
 from suffice.prompts.vision import DescribeImage
 from suffice.text.tokens import estimate_tokens
@@ -300,17 +301,17 @@ def test_a_cancelled_call_closes_the_connection() -> None:
 TRIAL = TrialAnswer("Where is it?", (Note("It is in Bad Ischl.", ("[1]",)),))
 
 
-def draft_trial_answers(script: Script, times: int) -> tuple[list[Reply[MemoryAnswerResponse]], list[dict]]:
+def draft_trial_answers(script: Script, times: int) -> tuple[list[Reply[TextResponse]], list[dict]]:
     with FakeLlm(script) as server:
         model = LanguageModel(Endpoint("openai", "fake-model", server.url))
 
-        async def ask_repeatedly() -> list[Reply[MemoryAnswerResponse]]:
+        async def ask_repeatedly() -> list[Reply[TextResponse]]:
             return [await model(TRIAL) for _ in range(times)]
 
         return asyncio.run(ask_repeatedly()), server.requests
 
 
-def draft_trial_answer(script: Script) -> tuple[Reply[MemoryAnswerResponse], list[dict]]:
+def draft_trial_answer(script: Script) -> tuple[Reply[TextResponse], list[dict]]:
     [reply], requests = draft_trial_answers(script, 1)
     return reply, requests
 
@@ -318,7 +319,7 @@ def draft_trial_answer(script: Script) -> tuple[Reply[MemoryAnswerResponse], lis
 def test_a_server_that_rejects_log_probabilities_is_asked_without_them() -> None:
     replies, requests = draft_trial_answers([Say("logprobs are not supported", status=400), "Graz"], times=2)
     assert [failure.kind for reply in replies for failure in reply.failures] == ["LikelihoodsRefused"]
-    assert [reply.answer for reply in replies] == [MemoryAnswerResponse("Graz")] * 2
+    assert [reply.answer for reply in replies] == [TextResponse("Graz")] * 2
     assert ["logprobs" in request for request in requests] == [True, False, False]
 
 
@@ -343,4 +344,4 @@ def test_the_lead_of_each_token_comes_with_a_short_answer() -> None:
 )
 def test_without_usable_log_probabilities_a_short_answer_has_no_leads(said: Say) -> None:
     reply, _ = draft_trial_answer([said])
-    assert reply.answer == MemoryAnswerResponse("Graz")
+    assert reply.answer == TextResponse("Graz")

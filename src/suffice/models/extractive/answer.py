@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from suffice.answers import Closest, Draft, Quotation
+from suffice.measure.stretches import compute_cosines
 from suffice.models.extractive.chains import Chain, follow_chain
 from suffice.models.extractive.excerpts import quote_around
-from suffice.models.extractive.ranking import RankedPassage, compute_cosines, find_stems, load_weights, rank_passages
+from suffice.models.extractive.ranking import RankedPassage, find_stems, load_weights, rank_passages
 from suffice.models.extractive.sufficiency import estimate_sufficiency, find_missing_words
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.blocks import ITEM_MARKER

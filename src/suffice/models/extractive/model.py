@@ -14,8 +14,8 @@ from suffice.models.base import Reply
 from suffice.models.extractive.belief import compress_facts, extract_facts, rewrite_notes
 from suffice.models.extractive.outline import draft_outline, label_cluster
 from suffice.models.extractive.planning import plan_queries, propose_query, reflect
-from suffice.models.extractive.short_answers import answer_briefly, answer_from_memory
-from suffice.models.reader import find_reader
+from suffice.models.extractive.short_answers import answer_briefly
+from suffice.models.reader.model import find_reader
 from suffice.prompts.agents import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
 from suffice.prompts.base import Prompt
 from suffice.prompts.belief import Compress, Curate, Extract
@@ -30,8 +30,8 @@ A = TypeVar("A")
 _HANDLERS: dict[type, Callable[[Any], Any]] = {
     Plan: plan_queries,
     RewriteNotes: rewrite_notes,
-    AnswerFromMemory: answer_from_memory,
-    TrialAnswer: answer_from_memory,
+    AnswerFromMemory: answer_briefly,
+    TrialAnswer: answer_briefly,
     Extract: extract_facts,
     Compress: compress_facts,
     ShortAnswer: answer_briefly,

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from operator import attrgetter
 
-from suffice.models.embeddings.stretches import compare_stretches
+from suffice.measure.stretches import compare_stretches
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_instruction
@@ -159,14 +159,6 @@ def read_passages(
         read(new, reader.reread)
         known.update(new)
     return found
-
-
-def compute_cosines(text: str, others: Sequence[str], embed: Embed | None) -> list[float]:
-    """Return the similarity of each text to the first; 0 without embeddings."""
-    if embed is None or not others:
-        return [0.0] * len(others)
-    vectors = embed([text, *others])
-    return [float(value) for value in vectors[1:] @ vectors[0]]
 
 
 def logit(probability: float) -> float:

@@ -3,8 +3,9 @@
 import re
 
 from suffice.models.extractive.belief import list_sentences
-from suffice.prompts.agents import ShortAnswer, ShortAnswerResponse
-from suffice.prompts.lab import AnswerFromMemory, MemoryAnswerResponse
+from suffice.prompts.agents import ShortAnswer
+from suffice.prompts.base import TextResponse
+from suffice.prompts.lab import AnswerFromMemory
 from suffice.text.entities import content_stems, extract_entities, extract_names
 
 _NAME_WEIGHT = 0.5  # What a name of the question is worth, in words of it.
@@ -13,7 +14,7 @@ _NUMERIC_QUESTION = re.compile(
 )
 
 
-def answer_briefly(prompt: ShortAnswer) -> ShortAnswerResponse:
+def answer_briefly(prompt: ShortAnswer | AnswerFromMemory) -> TextResponse:
     """Return the name or number of the best sentence that looks like the answer; the sentence itself if it has none."""
     question, known = content_stems(prompt.task), {name.lower() for name in extract_names(prompt.task)}
     best, best_score = "", 0.0
@@ -25,12 +26,7 @@ def answer_briefly(prompt: ShortAnswer) -> ShortAnswerResponse:
             score = len(stems & question) + _NAME_WEIGHT * (not names.isdisjoint(known))
             if len(stems) > 1 and score > best_score:
                 best, best_score = title + sentence, score
-    return ShortAnswerResponse(_find_answer(prompt.task, best))
-
-
-def answer_from_memory(prompt: AnswerFromMemory) -> MemoryAnswerResponse:
-    """Answer as ``answer_briefly`` does."""
-    return MemoryAnswerResponse(answer_briefly(ShortAnswer(prompt.task, prompt.notes)).text)
+    return TextResponse(_find_answer(prompt.task, best))
 
 
 def _find_answer(task: str, sentence: str) -> str:

@@ -6,7 +6,7 @@ The heavy imports happen when the first call is made.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import InitVar, dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
@@ -39,19 +39,6 @@ _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Client[An
 _semaphores: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]]" = (
     WeakKeyDictionary()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What a provider returned: the text, why it ended, the tokens it reported, and log-probabilities if it sent them."""
-
-    text: str
-    finish_reason: str | None
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int = 0
-    logprobs: Sequence[Mapping[str, Any]] = ()
-    has_thoughts: bool = False
 
 
 @dataclass(eq=False, repr=False)
@@ -101,8 +88,8 @@ class ProviderConnection:
         *,
         listener: TextListener | None = None,
         on_failure: FailureCallback,
-    ) -> Completion:
-        """Return the provider's completion; raise the ``ProviderError`` of the last attempt when all fail.
+    ) -> "ModelResponse":
+        """Return the provider's response; raise the ``ProviderError`` of the last attempt when all fail.
 
         ``listener`` receives the text as it streams, and an empty piece when it starts over. ``on_failure`` receives every
         failed attempt, also one that is cancelled. While the server is out, its error is raised again without an attempt.
@@ -114,9 +101,9 @@ class ProviderConnection:
             try:
                 async with _get_semaphore(self.endpoint):
                     request = _send_request(client, messages, settings, parameters, listener)
-                    completion = await self._await_request(request, on_failure)
+                    response = await self._await_request(request, on_failure)
                     self._has_answered, self._outage = True, None
-                    return completion
+                    return response
             except Exception as cause:  # The only place where a provider's exceptions become ours.
                 error = self._translate_error(cause)
                 delay = get_retry_delay(error, attempt)
@@ -128,7 +115,7 @@ class ProviderConnection:
             await asyncio.sleep(delay)
         raise AssertionError("the last attempt returns or raises")
 
-    async def _await_request(self, request: Awaitable[Completion], on_failure: FailureCallback) -> Completion:
+    async def _await_request(self, request: "Awaitable[ModelResponse]", on_failure: FailureCallback) -> "ModelResponse":
         """Await the request; report a cancelled one, because it may be billed all the same."""
         try:
             return await request
@@ -186,9 +173,9 @@ async def _send_request(
     settings: "ModelSettings",
     parameters: "ModelRequestParameters",
     listener: TextListener | None,
-) -> Completion:
+) -> "ModelResponse":
     if listener is None:
-        return _parse_completion(await client.request(messages, settings, parameters))
+        return await client.request(messages, settings, parameters)
     from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
     listener("")
@@ -198,21 +185,7 @@ async def _send_request(
                 listener(event.part.content)
             elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
                 listener(event.delta.content_delta)
-        return _parse_completion(stream.get())
-
-
-def _parse_completion(response: "ModelResponse") -> Completion:
-    usage = response.usage
-    logprobs = (response.provider_details or {}).get("logprobs")
-    return Completion(
-        response.text or "",
-        response.finish_reason,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        logprobs=logprobs if isinstance(logprobs, list) else (),
-        has_thoughts=any(part.part_kind == "thinking" for part in response.parts),
-    )
+        return stream.get()
 
 
 def _error_text(error: Exception) -> str:

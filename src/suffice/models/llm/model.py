@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.errors import ModelError, ModelOutputError, ModelUnusable
 from suffice.models.base import Reply, text_listener, usage_listener
-from suffice.models.llm.client import Completion, FailureCallback, ProviderConnection, ProviderError
+from suffice.models.llm.client import FailureCallback, ProviderConnection, ProviderError
 from suffice.models.llm.endpoint import Endpoint
 from suffice.models.llm.messages import build_message, count_message_tokens, response_schema, retry_messages
 from suffice.models.llm.parse import (
@@ -28,7 +28,7 @@ from suffice.text.tokens import estimate_tokens
 from suffice.types import Failure, Usage
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.messages import ModelMessage, ModelResponse
 
 A = TypeVar("A")
 
@@ -74,8 +74,8 @@ class LanguageModel:
         max_tokens: int,
         on_failure: FailureCallback,
         report: Callable[[str, str], None],
-    ) -> Completion:
-        """Return the completion of one exchange. A server that rejects schemas or log-probabilities is asked without them
+    ) -> "ModelResponse":
+        """Return the response of one exchange. A server that rejects schemas or log-probabilities is asked without them
         from then on."""
         listener = text_listener.get() if prompt.output_format == "text" else None
         while True:
@@ -212,7 +212,7 @@ class _Conversation:
         """Return the text, and whether it was cut off at its limit. An unreadable response counts as an empty text."""
         self._prompt_tokens = count_message_tokens(messages)
         try:
-            completion = await self._model.request(
+            response = await self._model.request(
                 self._prompt, messages, max_tokens, self._record_failed_attempt, self._report
             )
         except ProviderError as error:
@@ -220,12 +220,13 @@ class _Conversation:
                 raise
             self._report("BadAnswer", str(error))
             return "", False
-        self._record_usage(completion)
+        self._record_usage(response)
+        text, logprobs = response.text or "", (response.provider_details or {}).get("logprobs")
         # The log-probabilities of thoughts are no part of those of the answer, but stand among them.
-        is_plain = self._prompt.needs_margins and not completion.has_thoughts
-        self._margins = token_margins(completion.text, completion.logprobs) if is_plain else ()
-        was_cut = completion.finish_reason == "length" or len(completion.text) > MAX_ANSWER_CHARS
-        return completion.text[:MAX_ANSWER_CHARS], was_cut
+        is_plain = self._prompt.needs_margins and not any(part.part_kind == "thinking" for part in response.parts)
+        self._margins = token_margins(text, logprobs) if is_plain and isinstance(logprobs, list) else ()
+        was_cut = response.finish_reason == "length" or len(text) > MAX_ANSWER_CHARS
+        return text[:MAX_ANSWER_CHARS], was_cut
 
     def _record_failed_attempt(self, error: ProviderError, is_retried: bool) -> None:
         """Count a failed attempt as a call; its prompt may be billed if it was sent."""
@@ -234,13 +235,13 @@ class _Conversation:
         if is_retried:
             self.failures.append(Failure(self._prompt.role, "Retried", str(error), True, error.attempt))
 
-    def _record_usage(self, completion: Completion) -> None:
+    def _record_usage(self, response: "ModelResponse") -> None:
         """Add the tokens that the provider reports, or an estimate marked as such."""
-        tokens = completion.input_tokens, completion.output_tokens
+        tokens = response.usage.input_tokens, response.usage.output_tokens
         is_estimated = not any(tokens)
         if is_estimated:
-            tokens = self._prompt_tokens, estimate_tokens(completion.text)
-        usd = self._cost_usd(*tokens, completion.cached_tokens)
+            tokens = self._prompt_tokens, estimate_tokens(response.text or "")
+        usd = self._cost_usd(*tokens, response.usage.cache_read_tokens)
         self._add_usage(Usage(1, *tokens, usd, estimated=int(is_estimated)))
 
     def _add_usage(self, usage: Usage) -> None:

@@ -1,5 +1,1 @@
 """The reader: a small model of our own that judges claims and finds answers, offline."""
-
-from suffice.models.reader.model import ReaderModel, find_reader, get_reader
-
-__all__ = ["ReaderModel", "find_reader", "get_reader"]

@@ -10,7 +10,7 @@ them here.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from suffice.models.embeddings.stretches import compare_stretches
+from suffice.measure.stretches import compare_stretches, compute_cosines
 from suffice.search.corpus.index import IndexEntry
 from suffice.search.files.chunk import INEXACT_KINDS
 from suffice.text.entities import strip_parenthetical
@@ -66,8 +66,7 @@ def rank_candidates(
     best = [i for _, i in order[:k]]
     embedded = [i for i in best if candidates[i].has_meaning]
     if rough is None:
-        vectors = embed([text, *(text_to_embed(candidates[i].entry) for i in embedded)])
-        meaning = (vectors[1:] @ vectors[0]).tolist()
+        meaning = compute_cosines(text, [text_to_embed(candidates[i].entry) for i in embedded], embed)
     else:
         entries = [candidates[i].entry for i in embedded]
         nearest = compare_stretches(text, [(entry.title, entry.text) for entry in entries], embed)

@@ -21,9 +21,10 @@ import numpy as np
 import tantivy
 
 from suffice.errors import InputError, SearchError
-from suffice.models.embeddings import Embedder, embed_static, get_minilm
-from suffice.models.embeddings.static import StaticEmbedder
-from suffice.models.embeddings.stretches import split_stretches
+from suffice.measure.stretches import split_stretches
+from suffice.models.embeddings.base import Embedder
+from suffice.models.embeddings.minilm import get_minilm
+from suffice.models.embeddings.static import StaticEmbedder, embed_static
 from suffice.search.base import RankedScope
 from suffice.search.corpus.index import BM25Index, IndexEntry
 from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, text_to_embed, to_passages

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from suffice.errors import ModelError, SearchError
-from suffice.models.embeddings import Embedder
+from suffice.models.embeddings.base import Embedder
 from suffice.storage.sqlite_cache import SqliteCache
 from suffice.text.languages import ENGLISH
 from suffice.types import Passage, Query, Vectors

@@ -115,7 +115,6 @@ class _IngestWorker:
                 postgres.create_collection(connection, address, embedder.name, embedder.dimension)
                 postgres.set_search_path(connection, address)
                 return
-        postgres.check_version(info, address)
         if (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
             same = "configure the same embedder (--vectors static for static)"
             hint = "leave out --vectors static" if self._vectors is None else same

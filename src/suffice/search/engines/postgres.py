@@ -85,7 +85,6 @@ class PostgresAddress:
 class CollectionInfo:
     """What a collection was made with."""
 
-    version: int
     embedder: str
     dimension: int
 
@@ -172,12 +171,17 @@ def set_search_path(connection: Connection, address: PostgresAddress) -> None:
 
 
 def read_info(connection: Connection, address: PostgresAddress) -> CollectionInfo | None:
-    """Return what the collection was made with; ``None`` if it does not exist."""
+    """Return what the collection was made with; ``None`` if it does not exist. Raise ``InputError`` for another version."""
     found = connection.execute("SELECT to_regclass(%s)", (f'"{address.schema}".collection',)).fetchone()
     if found is None or found[0] is None:
         return None
     row = connection.execute("SELECT version, embedder, dimension FROM collection").fetchone()
-    return None if row is None else CollectionInfo(*row)
+    if row is not None and row[0] != INDEX_VERSION:
+        raise InputError(
+            f"The collection {address.text} has the index version {row[0]}, but this suffice reads {INDEX_VERSION}; "
+            "make it again with: suffice index PATH --to … --rebuild"
+        )
+    return None if row is None else CollectionInfo(*row[1:])
 
 
 def require_info(connection: Connection, address: PostgresAddress) -> CollectionInfo:
@@ -191,16 +195,7 @@ def require_info(connection: Connection, address: PostgresAddress) -> Collection
             f"There is no collection {address.collection!r} at {address.text}{others}; make it with: "
             f"suffice index PATH --to {address.text}"
         )
-    check_version(info, address)
     return info
-
-
-def check_version(info: CollectionInfo, address: PostgresAddress) -> None:
-    if info.version != INDEX_VERSION:
-        raise InputError(
-            f"The collection {address.text} has the index version {info.version}, but this suffice reads {INDEX_VERSION}; "
-            "make it again with: suffice index PATH --to … --rebuild"
-        )
 
 
 def create_collection(connection: Connection, address: PostgresAddress, embedder: str, dimension: int) -> None:

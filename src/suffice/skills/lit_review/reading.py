@@ -11,7 +11,7 @@ from importlib.resources import files
 import numpy as np
 
 from suffice.memory.evidence import Evidence
-from suffice.models.embeddings import get_minilm
+from suffice.models.embeddings.minilm import get_minilm
 from suffice.skills.lit_review.papers import Paper
 from suffice.skills.sentences import QuotedSentence, list_sentences
 from suffice.text.entities import content_stems

@@ -1,13 +1,8 @@
 """Compare a text with passages by their nearest stretch: in the vector of a whole passage its details are lost."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from suffice.types import Embed
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _STRETCH_CHARS = 400
 _STRETCH_STEP = 260
@@ -22,6 +17,13 @@ def split_stretches(title: str, text: str) -> list[str]:
 def compare_stretches(text: str, passages: Sequence[tuple[str, str]], embed: Embed) -> list[float]:
     """Return the similarity of each passage's nearest stretch to a text; passages are titles with texts."""
     stretches = [split_stretches(*passage) for passage in passages]
-    vectors: NDArray[np.float32] = embed([text, *(one for own in stretches for one in own)])
-    cosines = iter((vectors[1:] @ vectors[0]).tolist())
+    cosines = iter(compute_cosines(text, [one for own in stretches for one in own], embed))
     return [max(next(cosines) for _ in own) for own in stretches]
+
+
+def compute_cosines(text: str, others: Sequence[str], embed: Embed | None) -> list[float]:
+    """Return the similarity of each other text to the first; 0 without embeddings."""
+    if embed is None or not others:
+        return [0.0] * len(others)
+    vectors = embed([text, *others])
+    return [float(value) for value in vectors[1:] @ vectors[0]]
