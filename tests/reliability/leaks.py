@@ -2,8 +2,8 @@
 
     python -m reliability.leaks [--runs 100] [--searches 300]
 
-The documents are those of the repository, and each of their headings is a question. The first question of all is one that
-every model reads for, so that all of them are loaded before anything is compared. Memory after all runs may be at most 1.1
+The documents are those of the repository, and each of their headings is a question. All models are loaded before the first
+one, because a question needs some of them and another question others. Memory after all runs may be at most 1.1
 times that after the first ten, where the allocator has given back what is free: it keeps more or less of it by chance.
 """
 
@@ -17,21 +17,27 @@ import tempfile
 from pathlib import Path
 
 from suffice import research, settings
+from suffice.models.reader.model import find_reader
 from suffice.search.open import SearchScope, open_search
 from suffice.text.markdown import find_headings
 from suffice.types import Query
 
 ROOT = Path(__file__).parents[2]
 MAX_GROWTH = 1.1
-FIRST_QUESTION = "How many connections does a process hold to Postgres?"
 
 
 def list_questions(docs: Path) -> list[str]:
     """Return a question for each heading of the documents."""
     pages = [page.read_text(encoding="utf-8") for page in sorted(docs.rglob("*.md"))]
     titles = (text[heading.start : heading.body_start] for text in pages for heading in find_headings(text))
-    asked = (f"What is said about {title.strip('# .').lower()}?" for title in titles)
-    return list(dict.fromkeys((FIRST_QUESTION, *asked)))
+    return list(dict.fromkeys(f"What is said about {title.strip('# .').lower()}?" for title in titles))
+
+
+def load_models() -> None:
+    reader = find_reader()
+    reader.judge([("A hive holds bees.", "Bees live in a hive.")])
+    for look in (reader.read, reader.reread):
+        look("What does a hive hold?", ["Bees live in a hive."])
 
 
 def read_usage() -> tuple[float, float, int]:
@@ -48,6 +54,7 @@ def _read_memory() -> float:
 
 
 async def measure(docs: Path, runs: int, searches: int) -> list[tuple[str, float, float, int]]:
+    load_models()
     rows, questions = [], list_questions(docs)
     if runs > len(questions):
         sys.exit(f"The documents have {len(questions)} headings only.")

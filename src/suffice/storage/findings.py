@@ -192,10 +192,10 @@ def list_folders(searched: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def find_near_fact(finding: StoredFinding, task: str) -> StoredFact | None:
-    """Return the fact of a finding that shares most with a task; ``None`` if none shares a third of its words."""
+    """Return the fact of a finding that shares most with a task; ``None`` if none shares more than half of its words."""
     stems = content_stems(task)
     best = max(finding.facts, key=lambda fact: len(stems & content_stems(fact.text)), default=None)
-    return best if best is not None and 3 * len(stems & content_stems(best.text)) >= len(stems) > 0 else None
+    return best if best is not None and 2 * len(stems & content_stems(best.text)) > len(stems) else None
 
 
 def build_finding(report: Report) -> StoredFinding | None:

@@ -47,16 +47,22 @@ _TAIL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, the language in which its words are stemmed, its kind, and the two things that it compares, if it does."""
+    """A question, the language in which its words are stemmed, its kind, and the two things that it compares, if it does.
+
+    ``matter`` is what it compares of both, such as "the price of".
+    """
 
     text: str
     language: str = ENGLISH
     kind: QuestionKind = "fact"
     sides: tuple[str, ...] = ()
+    matter: str = ""
 
     @property
     def parts(self) -> list[str]:
-        """The questions that an *and* joins, or the things of a list, each by itself; empty for one question."""
+        """The questions that an *and* joins, the things of a list or both sides, each by itself; empty for one question."""
+        if self.matter:
+            return [f"{self.matter}{side}?" for side in self.sides]
         first, *others = (part.strip(" ,?!.") + "?" for part in self.text.split(" and "))
         is_joined = self.kind == "list" or all(_OPENINGS & set(part.lower().split()[:2]) for part in others)
         return [first, *others] if others and is_joined and not self.sides else []
@@ -79,8 +85,8 @@ def read_question(text: str, language: str | None = None) -> Question:
     if strip_instruction(wording) != wording:
         return Question(text, language, "broad")
     kind: QuestionKind = next((kind for kind, pattern in _KINDS if pattern.search(wording)), "fact")
-    sides = _find_sides(wording) if kind == "comparison" else ()
-    return Question(text, language, kind if sides or kind != "comparison" else "fact", sides)
+    matter, sides = _find_sides(wording) if kind == "comparison" else ("", ())
+    return Question(text, language, kind if sides or kind != "comparison" else "fact", sides, matter)
 
 
 def asks_in_steps(text: str) -> bool:
@@ -104,11 +110,16 @@ def _find_choice(wording: str) -> tuple[str, ...]:
     return (before[-1], after[0]) if before and after else ()
 
 
-def _find_sides(wording: str) -> tuple[str, ...]:
-    """Return the two things that are compared: "A and B", "A with B", "A versus B", else the first two names."""
+def _find_sides(wording: str) -> tuple[str, tuple[str, ...]]:
+    """Return the two things that are compared, "A and B", "A with B", "A versus B", else the first two names, and what of them.
+
+    >>> _find_sides("Compare the notice periods of the lease and the hosting contract")
+    ('the notice periods of the ', ('lease', 'hosting contract'))
+    """
     match = _PAIR.search(wording) or _VERSUS.search(wording)
     if match is None:
         names = [facet.text for facet in extract_facets(wording) if facet.is_named]
-        return tuple(names[:2]) if len(names) > 1 else ()
-    sides = (_ARTICLE.sub("", _TAIL.sub("", match[side].strip(" `'\""))).strip(" `'\"") for side in ("one", "other"))
-    return tuple(side for side in sides if side)
+        return "", tuple(names[:2]) if len(names) > 1 else ()
+    matter = _ARTICLE.match(match["one"])
+    sides = (_ARTICLE.sub("", side.strip(" `'\"")).strip(" `'\"") for side in (match["one"], _TAIL.sub("", match["other"])))
+    return matter[0] if matter and " of " in matter[0] else "", tuple(side for side in sides if side)

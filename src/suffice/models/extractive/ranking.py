@@ -128,8 +128,8 @@ def read_passages(
 ) -> list[AnswerSpan | None]:
     """Return what the reader finds in the passages with the best rows, and put it into them. It reads English.
 
-    Those that lead then are read again with more care, until it has read the first ones so. The careful look ranks, the mean
-    of both says how likely the passage answers, and the surer one where.
+    Those that lead then are read again with more care, until it has read the first ones so. The careful look ranks and says
+    where the answer is, the mean of both how likely the passage answers.
     """
     found: list[AnswerSpan | None] = [None] * len(passages)
     if reader is None or question.language != ENGLISH:
@@ -142,10 +142,10 @@ def read_passages(
         for i, own in zip(chosen, zip(*answers, strict=True), strict=True):
             best, shift = max(own, key=attrgetter("probability")), len(passages[i].title) + 1
             new = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
-            looks = [one for one in (found[i], new) if one is not None]
+            looks = [one.probability for one in (found[i], new) if one is not None]
             rows[i][-1] = logit(new.probability)
-            mean = sum(logit(one.probability) for one in looks) / len(looks)
-            found[i] = replace(max(looks, key=attrgetter("probability")), probability=1 / (1 + math.exp(-mean)))
+            mean = sum(map(logit, looks)) / len(looks)
+            found[i] = replace(new, probability=1 / (1 + math.exp(-mean)))
 
     def rank(places: Sequence[int], model: str) -> list[int]:
         return sorted(places, key=lambda i: -weigh(rows[i], model))
