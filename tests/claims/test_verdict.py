@@ -232,3 +232,37 @@ def test_the_evidence_marks_the_quoted_sentence_and_not_single_words():
     marked = [evidence.text[start:end] for start, end in evidence.highlight]
     assert marked == ["The Meridian bridge was designed by Ada Halloran in 1932."]
     assert evidence.text == text
+
+
+PRICES = replace(
+    make_passage(
+        "t",
+        "Article: GW-1 · Name: Telemetry gateway LTE · Price (EUR): 540 · Weight (kg): 1.1\n"
+        "Article: GW-2 · Name: Telemetry gateway 5G · Price (EUR): 890 · Weight (kg): 1.3\n"
+        "Article: FM-200 · Name: Flow meter · Price (EUR): 310 · Weight (kg): 2.9\n"
+        "Article: FM-100 · Name: Flow meter small · Price (EUR): 210 · Weight (kg): 2.4",
+        "Price list",
+    ),
+    kind="xlsx",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "row"),
+    [
+        ("GW-2 costs 890 EUR.", 1),
+        ("FM-100 weighs 2.4 kg.", 3),
+        ("The Telemetry gateway LTE costs 540 EUR.", 0),
+        ("The flow meter costs 310 EUR.", 2),
+    ],
+)
+def test_a_claim_is_read_against_the_row_of_a_table_that_it_is_about(claim, row):
+    verdict = judge(claim, (PRICES,))
+    assert verdict.support == "supported"
+    assert verdict.supporting[0].text == PRICES.text.splitlines()[row]
+    assert build_evidence(verdict, "[1]").text == PRICES.text.splitlines()[row]
+
+
+@pytest.mark.parametrize("claim", ["GW-2 costs 540 EUR.", "FM-200 weighs 2.4 kg.", "A gateway costs 2,000 EUR."])
+def test_the_figure_of_another_row_supports_nothing(claim):
+    assert judge(claim, (PRICES,)).support != "supported"

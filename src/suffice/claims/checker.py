@@ -3,17 +3,19 @@
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from suffice.models.reader.model import ReaderModel, find_reader
-from suffice.text.entities import content_stems
+from suffice.text.entities import content_stems, extract_names
 from suffice.text.sentences import Offsets, quotable_spans
-from suffice.types import Passage
+from suffice.types import ROW_KINDS, Passage
 
 MAX_TEXT_CHARS = 1_600  # What the reader takes in at once, with a claim of usual length.
+_NUMBER = re.compile(r"(?<![\w.,-])\d[\d.,]*(?!\w)")  # Not that of a name such as GW-2.
 _WORDS_SUPPORT = 0.8  # The share of a claim's words that a text must have where there is no reader.
 
 
@@ -76,9 +78,33 @@ def share_words(claim: str, text: str) -> float:
     return len(wanted & content_stems(text)) / len(wanted) if wanted else 0.0
 
 
+def list_readable(claim: str, passage: Passage) -> list[Offsets]:
+    """Return the sentences of a passage; of a table the rows that can be about the claim.
+
+    Those are, for each name of the claim, the rows with that name that have most of its words; without names those with
+    most words. Its figures do not say which row is meant: they may be wrong.
+    """
+    spans = quotable_spans(passage.text, passage.kind)
+    if passage.kind not in ROW_KINDS:
+        return spans
+    words = _NUMBER.sub(" ", claim)
+    rows = {span: f"{passage.title} {passage.text[slice(*span)]}".casefold() for span in spans}
+    shares = {span: share_words(words, row) for span, row in rows.items()}
+    named = [[span for span in spans if name.casefold() in rows[span]] for name in extract_names(claim)] or [spans]
+    most = [max((shares[span] for span in group), default=0.0) for group in named]
+    return [span for span in spans if any(span in group and shares[span] == top for group, top in zip(named, most, strict=True))]
+
+
+def read_whole(claim: str, passage: Passage) -> str:
+    """Return a passage's text; of a table the rows that can be about the claim."""
+    if passage.kind not in ROW_KINDS:
+        return passage.text
+    return "\n".join(passage.text[slice(*span)] for span in list_readable(claim, passage))
+
+
 def rank_sentences(claim: str, passage: Passage) -> list[tuple[float, Offsets]]:
     """Return the passage's sentences with the share of the claim's words that each has, the highest first."""
-    spans = quotable_spans(passage.text, passage.kind)
+    spans = list_readable(claim, passage)
     rows = [(share_words(claim, passage.text[start:end]), (start, end)) for start, end in spans]
     return sorted(rows, key=lambda row: (-row[0], row[1]))
 
@@ -88,8 +114,8 @@ def select_text(claim: str, passage: Passage, max_chars: int = MAX_TEXT_CHARS) -
 
     Each of them comes with the sentences beside it, in the order of the text.
     """
-    text, title = passage.text, passage.title.strip()
-    if len(text) > max_chars:
+    text, title = read_whole(claim, passage), passage.title.strip()
+    if len(text) > max_chars and text == passage.text:
         spans = quotable_spans(text, passage.kind)
         places = {span: number for number, span in enumerate(spans)}
         chosen, size = set[int](), 0

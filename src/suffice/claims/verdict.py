@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from suffice.answers import Role, Statement
-from suffice.claims.checker import MAX_TEXT_CHARS, Checker, Probabilities, rank_sentences, select_text
+from suffice.claims.checker import MAX_TEXT_CHARS, Checker, Probabilities, rank_sentences, read_whole, select_text
 from suffice.claims.figures import find_missing_figure, has_figure
 from suffice.claims.split import ClaimText, strip_claim_markup
 from suffice.claims.verbatim import find_sentences
@@ -122,7 +122,7 @@ async def judge_claim(
         return ClaimVerdict(claim, "supported", quotes[:_MAX_JOINED], against)
     uncited = await _find_uncited_support(words, others, checker) if cited else None
     nearest, reason = _find_nearest(words, cited or others, _NEAR if cited else _SAME_MATTER), None
-    if missing := find_missing_figure(words, _list_texts(cited or others), nearest.text if nearest else ""):
+    if missing := find_missing_figure(words, _list_texts(words, cited or others), nearest.text if nearest else ""):
         reason = Reason("figure", missing.source_value, missing.claim_value)
     if nearest is not None and reason is not None and reason.source_value:
         against = (replace(nearest, checker="figures"),)
@@ -158,7 +158,7 @@ def build_evidence(verdict: ClaimVerdict, source: str) -> Excerpt | None:
     if quote is None:
         return None
     text = quote.passage.text
-    spans = [] if quote.passage.kind == "code" else quotable_spans(text, quote.passage.kind)
+    spans = [] if quote.passage.kind in ("code", *ROW_KINDS) else quotable_spans(text, quote.passage.kind)
     around = [one for one in spans if one[1] <= quote.start or one[0] >= quote.end]
     headings = [one for one in around if text.startswith("#", one[0])]  # Context ends there.
     section_start = max((end for _, end in headings if end <= quote.start), default=0)
@@ -180,7 +180,7 @@ def _find_verbatim(words: str, passages: Sequence[Passage]) -> tuple[Quote, ...]
 def _find_computed(words: str, cited: Sequence[Passage]) -> tuple[Quote, ...]:
     """Return the line of a cited computation that has all figures of a claim: the reader knows no arithmetic."""
     computed = [passage for passage in cited if passage.kind == COMPUTED_KIND]
-    if not computed or not has_figure(words) or find_missing_figure(words, _list_texts(computed)):
+    if not computed or not has_figure(words) or find_missing_figure(words, _list_texts(words, computed)):
         return ()
     nearest = _find_nearest(words, computed)
     return (replace(nearest, checker="figures"),) if nearest is not None else ()
@@ -199,14 +199,14 @@ async def _find_support(
     words: str, passages: Sequence[Passage], are_cited: bool, checker: Checker
 ) -> tuple[Quote, ...]:
     """Return quotes of the passages that support a claim alone, else of the cited ones that support it together."""
-    able = [one for one in passages if not find_missing_figure(words, _list_texts([one]))]
+    able = [one for one in passages if not find_missing_figure(words, _list_texts(words, [one]))]
     for group in [able] if are_cited else [[one] for one in able]:  # Of passages found, the first one is enough.
         rows = [(passage, found.supported) for passage, found in await _judge(words, group, are_cited, checker)]
         passage, probability = max(rows, key=lambda row: row[1], default=(None, 0.0))
         if passage is not None and probability >= checker.min_supported:
             return (await _quote(words, passage, 0, probability, checker),)
     parts = passages[:_MAX_JOINED]
-    if not are_cited or len(parts) < 2 or find_missing_figure(words, _list_texts(passages)):
+    if not are_cited or len(parts) < 2 or find_missing_figure(words, _list_texts(words, passages)):
         return ()
     share = MAX_TEXT_CHARS // len(parts)
     [together] = await checker([(words, "\n\n".join(select_text(words, passage, share) for passage in parts))])
@@ -284,5 +284,5 @@ def _read(sentence: str) -> str:
     return " ".join(sentence[:MAX_TEXT_CHARS].split())
 
 
-def _list_texts(passages: Sequence[Passage]) -> list[str]:
-    return [f"{passage.title}\n{passage.text}" for passage in passages]
+def _list_texts(words: str, passages: Sequence[Passage]) -> list[str]:
+    return [f"{passage.title}\n{read_whole(words, passage)}" for passage in passages]

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from suffice.types import ROW_KINDS
+
 # A sentence ends at a full stop, question or exclamation mark (with closing quotes, brackets and the marks of notes, such as
 # "[1]", "[^note]" or "²") before white space, at an ideographic full stop, at a blank line, at the end of a heading, or
 # before a list item, heading or table row.
@@ -61,10 +63,12 @@ def ends_sentence(text: str) -> bool:
 
 
 def quotable_spans(text: str, kind: str) -> list[Offsets]:
-    """Return the offsets of what can be quoted from a passage of this kind: sentences, in code those of docstrings and lines.
+    """Return the offsets of what can be quoted from a passage of this kind: sentences, rows, in code docstrings and lines.
 
     Interactive examples in docstrings are left out.
     """
+    if kind in ROW_KINDS:
+        return _line_spans(text, 0, len(text))
     if kind != "code":
         return split_sentences(text)
     found: list[Offsets] = []
