@@ -91,8 +91,10 @@ def list_readable(claim: str, passage: Passage) -> list[Offsets]:
     rows = {span: f"{passage.title} {passage.text[slice(*span)]}".casefold() for span in spans}
     shares = {span: share_words(words, row) for span, row in rows.items()}
     named = [[span for span in spans if name.casefold() in rows[span]] for name in extract_names(claim)]
-    groups = [group for group in named if group] or [spans]
-    best = {span for group in groups for span in group if shares[span] == max(shares[one] for one in group)}
+    best = set[Offsets]()
+    for group in [group for group in named if group] or [spans]:
+        most = max((shares[span] for span in group), default=0.0)
+        best.update(span for span in group if shares[span] == most)
     return sorted(best)
 
 
