@@ -61,6 +61,19 @@ def test_pdf_chunks_have_page_numbers(tmp_path: Path) -> None:
     ]
 
 
+def test_titles_and_numbers_at_the_edge_of_most_pages_are_not_text(tmp_path: Path) -> None:
+    """A line that stands there once is, and so is one that is all a page has."""
+    texts = ["The ferry leaves at eight.", "It costs 10 crowns.\n12", "It costs 40 crowns.", "Timetable 2024"]
+    pages = [f"Sorrel Island ferry\nTimetable {2020 + n}\n{text}\nPage {n} of 4" for n, text in enumerate(texts, 1)]
+    (tmp_path / "a.pdf").write_bytes(make_pdf([*pages[:3], "Sorrel Island ferry\nTimetable 2024"]))
+    assert [chunk.text for chunk in read_document(tmp_path / "a.pdf").chunks] == [
+        *texts[:3],
+        "Sorrel Island ferry\nTimetable 2024",
+    ]
+    (tmp_path / "b.pdf").write_bytes(make_pdf(pages[:2]))
+    assert "Page 1 of 4" in read_document(tmp_path / "b.pdf").chunks[0].text
+
+
 def test_pages_of_a_pdf_whose_font_does_not_say_what_its_signs_are_are_remarked(tmp_path: Path) -> None:
     plain = make_pdf(["The rate was 40 per cent"])
     lost = (

@@ -4,8 +4,10 @@ PDFium extracts the text and draws the page; ``ocr`` reads scanned pages if the 
 """
 
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -23,6 +25,8 @@ _SENTENCE_ENDS = frozenset(".!?:")
 _HEADING_WIDTH = 0.7  # Of the longest line of the page.
 _HEADING_WORDS = 10
 _MIN_SECTION_CHARS = 200  # A shorter section stays with the next one.
+_EDGE_LINES = 2  # So many lines at the top and bottom of a page may be running titles.
+_MIN_RUNNING = 3  # Pages.
 _PICTURE_WIDTH = 1200  # Pixels.
 _MAX_PICTURE_PIXELS = 3_000_000  # A page may be many metres long.
 
@@ -53,7 +57,7 @@ def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: boo
         try:
             with pypdfium2.PdfDocument(data) as document:
                 title = document.get_metadata_value("Title").strip("\x00 ")
-                pages = list(_read_pages(document, path, max_chars, use_ocr))
+                pages = _drop_running_lines(list(_read_pages(document, path, max_chars, use_ocr)))
         except pypdfium2.PdfiumError as error:
             if "password" in str(error).lower():
                 raise UnreadableFile(f"{path} is encrypted; save a copy without a password.") from error
@@ -160,6 +164,25 @@ def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool)
         yield _PdfPage(index + 1, text.strip(), is_scanned, is_damaged)
         if max_chars is not None and size >= max_chars:
             return
+
+
+def _drop_running_lines(pages: list[_PdfPage]) -> list[_PdfPage]:
+    """Drop lines that most pages have at their top or bottom, apart from figures: titles of chapters and page numbers."""
+    lines = [page.text.split("\n") for page in pages]
+    edges = [{_count_as(line) for line in (*own[:_EDGE_LINES], *own[-_EDGE_LINES:])} for own in lines]
+    counts = Counter(chain.from_iterable(edges))
+    running = {line for line, count in counts.items() if count >= _MIN_RUNNING and count > len(pages) / 2}
+    kept: list[_PdfPage] = []
+    for page, own in zip(pages, lines, strict=True):
+        is_running = [_count_as(line) in running for line in own]
+        first = next((i for i, found in enumerate(is_running[:_EDGE_LINES]) if not found), _EDGE_LINES)
+        last = next((i for i, found in enumerate(is_running[: -_EDGE_LINES - 1 : -1]) if not found), _EDGE_LINES)
+        kept.append(replace(page, text="\n".join(own[first : len(own) - last]).strip() or page.text))
+    return kept
+
+
+def _count_as(line: str) -> str:
+    return "".join(char for char in line.strip() if not char.isdigit()) + "#" * any(map(str.isdigit, line))
 
 
 def _describe_unread(scanned: Sequence[int], damaged: Sequence[int]) -> str:
