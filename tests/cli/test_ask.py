@@ -13,7 +13,7 @@ KEYS = {
     "run", "task", "status", "summary", "final_answer", "key_findings", "recommendations", "risks", "open_questions",
     "sources", "claims", "stop", "usage", "sufficient", "confidence", "gaps", "failed_queries",
     "insufficient_termination", "degraded_mode", "error_log", "raw", "metadata", "short_answer", "excerpts",
-    "closest", "left_undone", "notices", "disagreements", "removed", "findings", "aspects",
+    "closest", "left_undone", "notices", "disagreements", "removed", "findings", "aspects", "below",
 }  # fmt: skip
 
 
