@@ -74,6 +74,19 @@ def test_titles_and_numbers_at_the_edge_of_most_pages_are_not_text(tmp_path: Pat
     assert "Page 1 of 4" in read_document(tmp_path / "b.pdf").chunks[0].text
 
 
+def test_a_line_with_the_number_of_its_page_is_not_text(tmp_path: Path) -> None:
+    """Numbers of pages need not begin at 1, and the title beside them may change with each section."""
+    titles = ["8 Fares", "Crossings 9", "10 Fares", "The crew 11"]
+    texts = [
+        "It costs 10 crowns.\nA car costs 40",
+        "It takes an hour.",
+        "Children travel free.",
+        "They are six.\nIn 2020 five",
+    ]
+    (tmp_path / "a.pdf").write_bytes(make_pdf([f"{a}\n{b}" for a, b in zip(titles, texts, strict=True)]))
+    assert [chunk.text for chunk in read_document(tmp_path / "a.pdf").chunks] == texts
+
+
 def test_pages_of_a_pdf_whose_font_does_not_say_what_its_signs_are_are_remarked(tmp_path: Path) -> None:
     plain = make_pdf(["The rate was 40 per cent"])
     lost = (

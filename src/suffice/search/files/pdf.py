@@ -27,6 +27,7 @@ _HEADING_WORDS = 10
 _MIN_SECTION_CHARS = 200  # A shorter section stays with the next one.
 _EDGE_LINES = 2  # So many lines at the top and bottom of a page may be running titles.
 _MIN_RUNNING = 3  # Pages.
+_MAX_DIGITS = 6  # A longer number is not a page's.
 _PICTURE_WIDTH = 1200  # Pixels.
 _MAX_PICTURE_PIXELS = 3_000_000  # A page may be many metres long.
 
@@ -167,22 +168,27 @@ def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool)
 
 
 def _drop_running_lines(pages: list[_PdfPage]) -> list[_PdfPage]:
-    """Drop lines that most pages have at their top or bottom, apart from figures: titles of chapters and page numbers."""
-    lines = [page.text.split("\n") for page in pages]
-    edges = [{_count_as(line) for line in (*own[:_EDGE_LINES], *own[-_EDGE_LINES:])} for own in lines]
+    """Drop lines at the top and bottom that most pages have, apart from figures, and those with the number of the page."""
+    marked = [[(line, _list_marks(line, page.number)) for line in page.text.split("\n")] for page in pages]
+    edges = [set().union(*(marks for _, marks in (*own[:_EDGE_LINES], *own[-_EDGE_LINES:]))) for own in marked]
     counts = Counter(chain.from_iterable(edges))
-    running = {line for line, count in counts.items() if count >= _MIN_RUNNING and count > len(pages) / 2}
+    running = {mark for mark, count in counts.items() if count >= _MIN_RUNNING and count > len(pages) / 2}
     kept: list[_PdfPage] = []
-    for page, own in zip(pages, lines, strict=True):
-        is_running = [_count_as(line) in running for line in own]
-        first = next((i for i, found in enumerate(is_running[:_EDGE_LINES]) if not found), _EDGE_LINES)
-        last = next((i for i, found in enumerate(is_running[: -_EDGE_LINES - 1 : -1]) if not found), _EDGE_LINES)
-        kept.append(replace(page, text="\n".join(own[first : len(own) - last]).strip() or page.text))
+    for page, own in zip(pages, marked, strict=True):
+        first = next((i for i, (_, marks) in enumerate(own[:_EDGE_LINES]) if not marks & running), _EDGE_LINES)
+        last = next(
+            (i for i, (_, marks) in enumerate(own[: -_EDGE_LINES - 1 : -1]) if not marks & running), _EDGE_LINES
+        )
+        text = "\n".join(line for line, _ in own[first : len(own) - last])
+        kept.append(replace(page, text=text.strip() or page.text))
     return kept
 
 
-def _count_as(line: str) -> str:
-    return "".join(char for char in line.strip() if not char.isdigit()) + "#" * any(map(str.isdigit, line))
+def _list_marks(line: str, number: int) -> set[str | int]:
+    """Return what a running line has in common with those of other pages: its words, how its number differs from the page's."""
+    words = line.split()
+    ends = {word for word in (*words[:1], *words[-1:]) if word.isdecimal() and len(word) < _MAX_DIGITS}
+    return {"".join(char for char in line if not char.isdigit()).strip(), *(int(end) - number for end in ends)}
 
 
 def _describe_unread(scanned: Sequence[int], damaged: Sequence[int]) -> str:
