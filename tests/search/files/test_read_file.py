@@ -52,6 +52,16 @@ def test_pdf_headings_are_set_apart_and_begin_a_chunk(tmp_path: Path) -> None:
     ]
 
 
+def test_a_numbered_line_of_a_pdf_is_a_heading_whatever_follows_it(tmp_path: Path) -> None:
+    body = "\n".join(["The ferry leaves the harbour every morning at eight and comes back before dark."] * 6)
+    tail = "dredge is the tool that keeps the harbour deep enough for the ferry and for the boats."
+    (tmp_path / "a.pdf").write_bytes(make_pdf([f"{body}\n2.1 Dredging tools [old]\n{tail}"]))
+    assert [chunk.text for chunk in read_document(tmp_path / "a.pdf").chunks] == [
+        body,
+        f"2.1 Dredging tools [old]\n\n{tail}",
+    ]
+
+
 def test_pdf_chunks_have_page_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(make_pdf(["First page here", "", "Third page there"], "My Paper"))

@@ -208,8 +208,9 @@ def _name_pages(pages: Sequence[int]) -> str:
 def _split_sections(text: str) -> list[str]:
     """Split a page at its headings, which PDFium does not mark, and put a blank line after each of them.
 
-    A heading is a run of short lines without a full stop, between the end of a sentence and a line that begins one. Without the
-    blank line it would run into the sentence below it. Short sections stay with the next one.
+    A heading is a run of short lines without a full stop, between the end of a sentence and a line that begins one, or a short
+    line with a number such as 2.1. Without the blank line it would run into the sentence below it. Short sections stay with
+    the next one.
     """
     lines = text.split("\n")
     full_width = max(map(len, lines))
@@ -220,10 +221,11 @@ def _split_sections(text: str) -> list[str]:
         section = sections[-1]
         is_after_sentence = bool(run) or not section or section[-1].rstrip()[-1:] in _SENTENCE_ENDS
         is_short = len(line.rstrip()) < _HEADING_WIDTH * full_width and len(line.split()) <= _HEADING_WORDS
-        if begins_sentence and is_after_sentence and is_short and line.rstrip()[-1:].isalnum():
+        is_open = line.rstrip()[-1:].isalnum() or (_is_numbered(line) and line.rstrip()[-1:] not in _SENTENCE_ENDS)
+        if begins_sentence and is_after_sentence and is_short and is_open:
             run.append(line)
             continue
-        if run and begins_sentence:
+        if run and (begins_sentence or _is_numbered(run[-1])):
             if sum(map(len, section)) >= _MIN_SECTION_CHARS:
                 section = []
                 sections.append(section)
@@ -234,6 +236,11 @@ def _split_sections(text: str) -> list[str]:
         section.append(line)
     sections[-1] += run
     return ["\n".join(section) for section in sections]
+
+
+def _is_numbered(line: str) -> bool:
+    number, _, title = line.partition(" ")
+    return "." in number[1:-1] and number.replace(".", "").isdecimal() and title[:1].isalpha()
 
 
 def _clean_text(text: str) -> str:
