@@ -94,7 +94,7 @@ def _describe_coverage(coverage: Coverage) -> str:
     files = f"{coverage.files_read:,} of {count(coverage.files, 'file')}"
     if coverage.is_complete:
         return f"Read {files}. All of it was read."
-    return f"Read passages of {files}: {share} %{between} of those on this question, estimated from {coverage.method}."
+    return f"Passages of {files} were read: {share} %{between} of what is relevant, estimated from {coverage.method}."
 
 
 def describe_absence(absence: Absence) -> str:
