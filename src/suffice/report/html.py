@@ -44,6 +44,7 @@ _MAX_HEADING_CHARS = 240
 _CHARTS = ((760, "chart"), (350, "small"))  # Widths in units of the chart's text, for large screens and for small ones.
 _HEADING_MARK = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+")
 _MAX_STRETCHES = 6  # Of one source.
+_MAX_NARROW_SOURCES = 6  # Columns of the table of sections and sources beside the answer.
 CANCELLED_TEXT = "You stopped this run before it could answer."
 
 
@@ -85,6 +86,7 @@ def render_html(report: Report) -> str:
 {_render_section("findings", ReportSection.FINDINGS, _render_items(map(inline, report.key_findings)))}
 {_render_section("recommendations", ReportSection.RECOMMENDATIONS, _render_items(map(inline, report.recommendations)))}
 {_render_section("risks", ReportSection.RISKS, _render_items(map(inline, report.risks)))}
+{_render_map(report, renderer, is_wide=True)}
 {_render_section("coverage", ReportSection.COVERAGE, covered and f"<p>{_escape(covered)}</p>")}
 {_render_section("removed", ReportSection.REMOVED, _render_items(_escape(describe_removed(one)) for one in report.removed))}
 {_render_section("questions", ReportSection.OPEN_QUESTIONS, _render_items(map(_escape, report.open_questions)))}
@@ -183,13 +185,13 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
     return _render_section("closest", title, (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards)
 
 
-def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
-    """Render which sources are cited in which section on a broad question; each mark leads to its source."""
+def _render_map(report: Report, renderer: MarkdownRenderer, *, is_wide: bool) -> str:
+    """Render which sources are cited in which section on a broad question; many of them need the ``is_wide`` place."""
     sections = dict.fromkeys(finding.section for finding in report.findings if finding.section)
-    if len(sections) < 2:
-        return ""
     cited = dict.fromkeys(source for finding in report.findings for source in finding.sources)
     sources = [source for source in report.sources if source.id in cited]
+    if len(sections) < 2 or is_wide != (len(sources) > _MAX_NARROW_SOURCES):
+        return ""
     heads = "".join(f'<th scope="col">{renderer.render_citation(source.id)}</th>' for source in sources)
     rows = []
     for section in sections:
@@ -235,7 +237,7 @@ def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
             f"{passage if stretches else ''}</div></li>"
         )
     listed = f'<h2 id="sources">{ReportSection.SOURCES}</h2><ol>{"".join(items)}</ol>'
-    return f'<aside aria-labelledby="sources">{_render_map(report, renderer)}{listed}</aside>'
+    return f'<aside aria-labelledby="sources">{_render_map(report, renderer, is_wide=False)}{listed}</aside>'
 
 
 def list_stretches(report: Report, source: Source) -> list[Excerpt]:
