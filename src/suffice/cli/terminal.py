@@ -278,7 +278,10 @@ def _print_closest(report: Report, console: Console) -> None:
     console.print(Text(ReportSection.CLOSEST, style="bold"))
     for passage in report.closest:
         _print_place(Text(passage.title), Text(passage.location, "cyan"), console)
-        console.print(Text(passage.text, style="dim"))
+        text = Text(passage.text, style="dim")
+        for start, end in passage.headings:
+            text.stylize("bold", start, end)
+        console.print(text)
     console.print()
 
 

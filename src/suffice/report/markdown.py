@@ -158,10 +158,10 @@ def _render_closest(report: Report) -> Iterable[str]:
     for passage in report.closest:
         place = " · ".join(part for part in (passage.title, passage.location) if part)
         text = strip_control_chars(passage.text)
-        # Prose line by line: a line of it begins no heading or list of ours.
-        blocks = [
-            quote_block(part, passage.format) for part in (text.split("\n") if passage.format == "prose" else [text])
-        ]
+        blocks = [quote_block(text, passage.format, passage.headings)]
+        if passage.format == "prose":  # Line by line: a line of it begins no heading or list of ours.
+            heads = [passage.text[start:end] for start, end in passage.headings]
+            blocks = [quote_block(line, "prose", [(0, len(line))] * (line in heads)) for line in text.split("\n")]
         shown = neutralize_links("\n".join(blocks), _list_source_urls(report))
         quoted = "\n".join(f"> {line}".rstrip() for line in shown.split("\n"))
         yield f"{_to_line(place)}\n\n{quoted}"
