@@ -16,17 +16,11 @@ from suffice.gates.explanation import JUDGED_REASONS, PROMISE_TEXT, describe_suf
 from suffice.report import provenance, timeline, wording
 from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, is_http_url, mark_claims, render_excerpt_text
 from suffice.report.chart import render_chart
-from suffice.report.markdown import (
-    NO_ANSWER_TEXT,
-    build_bill,
-    describe_partly,
-    describe_refusal,
-    describe_restated,
-    format_usage,
-)
+from suffice.report.markdown import build_bill, describe_partly, describe_refusal, describe_restated, format_usage
 from suffice.report.notices import (
     BREADTH_KINDS,
     describe_completeness,
+    describe_no_answer,
     describe_notice,
     describe_removed,
     render_breadth,
@@ -45,7 +39,6 @@ _CHARTS = ((760, "chart"), (350, "small"))  # Widths in units of the chart's tex
 _HEADING_MARK = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+")
 _MAX_STRETCHES = 6  # Of one source.
 _MAX_NARROW_SOURCES = 6  # Columns of the table of sections and sources beside the answer.
-CANCELLED_TEXT = "You stopped this run before it could answer."
 
 
 def render_html(report: Report) -> str:
@@ -159,10 +152,8 @@ def _list_checked(report: Report) -> Sequence[Claim]:
 
 def _render_notices(report: Report) -> str:
     """Render what the reader must know about the answer before reading it."""
-    if report.status in NO_ANSWER_TEXT and not report.final_answer:
-        is_cancelled = report.stop.reason == "cancelled"
-        text = CANCELLED_TEXT if is_cancelled else NO_ANSWER_TEXT[report.status]
-        return f'<p class="notice">{text}</p>'
+    if not report.final_answer:
+        return f'<p class="notice">{describe_no_answer(report)}</p>'
     notices = [describe_notice(one) for one in report.notices if one.kind not in ("no_model", *BREADTH_KINDS)]
     if partly := describe_partly(report):
         notices.insert(0, partly)
