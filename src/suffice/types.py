@@ -309,7 +309,8 @@ class Bounds:
 class Excerpt:
     """A part of a source, verbatim and laid out as there, that answers the question.
 
-    ``highlight`` holds the offsets of the deciding words in ``text``; ``title`` is the heading path of the source.
+    ``highlight`` holds the offsets of the deciding words in ``text``, ``headings`` those of the headings; ``title`` is the
+    heading path of the source.
     """
 
     text: str
@@ -318,6 +319,7 @@ class Excerpt:
     source: str
     location: str = ""
     title: str = ""
+    headings: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +332,7 @@ class ClosestPassage:
     title: str = ""
     location: str = ""
     missing: tuple[str, ...] = ()
+    headings: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,22 @@ def test_a_supported_text(suffice: Callable, docs: Path, write: Callable) -> Non
     assert result.status == 0, result.err
     assert "2 supported · 1 unknown" in result.out
     assert "docs/bees.md:" in result.out
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_only_a_terminal_shortens_long_places(
+    suffice: Callable, tmp_path: Path, write: Callable, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    folder = Path("company/department of very long names/archive of the year")
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "dances.md").write_text(TRUE)
+    monkeypatch.setenv("COLUMNS", str(width))
+    place = f"{folder}/dances.md:3-"
+    assert place in suffice("check", write(TRUE), "--docs", "company", "--alpha", 1).out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = suffice("check", write(TRUE), "--docs", "company", "--alpha", 1).out
+    assert place not in shown
+    assert "…/" in shown
 
 
 @pytest.mark.parametrize(

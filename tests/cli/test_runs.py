@@ -31,6 +31,13 @@ def test_a_run_is_listed_shown_and_explained(suffice, asked):
     assert "would have stopped" in suffice("explain", asked, "--stop", "fixed(1)").out
 
 
+def test_a_refused_run_is_shown_with_what_is_nearest(suffice, docs):
+    asked = suffice("ask", "Which medicine cures the sting of a honeybee?", "--docs", docs, "--quiet")
+    assert asked.status == 3
+    assert suffice("runs", "show", "last").out == asked.out
+    assert "No answer" in asked.out
+
+
 def test_runs_are_listed_newest_first_with_date_skill_and_folder(suffice, asked, docs):
     suffice("ask", f"/cite {QUESTION}", "--docs", docs, "--quiet")
     newest, oldest = suffice("runs").out.splitlines()

@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.style import Style
 from rich.text import Text
 
 from suffice import research
 from suffice.cli.terminal import print_report
+from suffice.types import ClosestPassage
 
 
 def test_every_part_of_the_report_is_printed(
@@ -69,3 +71,18 @@ def test_a_narrow_terminal_does_not_tear_paths(
     lines = [Text.from_ansi(line).plain for line in capsys.readouterr().out.splitlines()]
     assert sum("company/…/dances.txt:3-7" in line for line in lines) == 2
     assert max(len(line) for line in lines if "dances.txt" in line) <= 40
+
+
+def test_a_refusal_begins_with_no_answer_and_headings_of_what_is_nearest_stand_out(
+    docs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = asyncio.run(research("Who decoded the waggle dance?", docs=docs, model="extractive", alpha=1))
+    nearest = ClosestPassage("It ends.\n\nRent\n\nThe rent is due.", "prose", (), "Lease", headings=((10, 14),))
+    refused = replace(report, status="no_evidence", final_answer="", short_answer="", sources=(), closest=(nearest,))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    print_report(refused)
+    lines = [Text.from_ansi(line) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0].plain.startswith("No answer")
+    assert "which do not answer" in "\n".join(line.plain for line in lines)
+    [heading] = [line for line in lines if line.plain == "Rent"]
+    assert any(Style.parse(str(span.style)).bold for span in heading.spans)

@@ -203,6 +203,16 @@ def test_without_an_answer_the_closest_passages_say_what_they_lack(report: Repor
     assert "Nothing found mentions “salary”." in page.text
 
 
+@pytest.mark.parametrize("location", ["lease.md:3-7", "lease.html:3-7"])
+def test_a_heading_inside_an_excerpt_is_told_from_its_text(report: Report, location: str) -> None:
+    excerpt = Excerpt(
+        "The lease ends.\n\nRent\n\nThe rent is due.", "prose", ((4, 9),), "[1]", location, "", ((17, 21),)
+    )
+    text = html.render_html(replace(report, excerpts=(excerpt,)))
+    assert '<mark class="hit">lease</mark> ends.' in text
+    assert '<mark class="heading">Rent</mark>' in text
+
+
 def test_wrapped_lines_of_a_quoted_page_are_joined(report: Report) -> None:
     text = "2. Ask the owner to provide\na fixed version.\n3. Upload it.\nname: Bob"
     quoted = replace(report, excerpts=(Excerpt(text, "list", ((12, 17),), "1", "manual.pdf:p3", "Manual"),))

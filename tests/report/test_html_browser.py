@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 from pypdfium2 import PdfDocument
 
 from suffice.report import html
-from suffice.types import Claim, Excerpt, Notice, Report, Span
+from suffice.types import Claim, Excerpt, Notice, Report, ReportedFinding, Source, Span
 
 
 @pytest.fixture(params=["report", "hostile"])
@@ -32,6 +32,28 @@ def test_an_accessibility_check_finds_no_violation(browser: Browser, address: st
     assert violations(page) == []
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert overflow <= 0, "the page is wider than the screen"
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "number"), [(360, 12), (1280, 12), (1280, 6)])
+def test_which_of_many_sources_covers_what_fits_or_scrolls(
+    browser: Browser, report: Report, tmp_path: Path, width: int, number: int
+) -> None:
+    long = "the_report_of_the_working_group_on_costs_in_all_branch_offices_final_version"
+    sources = tuple(Source(f"[{n}]", f"{n}-{long}.md", "markdown", f"{n}-{long}.md:1-9") for n in range(1, number + 1))
+    findings = tuple(
+        ReportedFinding("Costs rise.", True, one.id, (one.id,), section=f"{long}{one.id}") for one in sources
+    )
+    path = tmp_path / "report.html"
+    path.write_text(html.render_html(replace(report, sources=sources, findings=findings)), encoding="utf-8")
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(path.as_uri())
+    hidden = page.evaluate(
+        "(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)(document.querySelector('.map').parentElement)"
+    )
+    assert (hidden > 0) == (width < 1280)
+    page.get_by_label(f"Source [{number}]").click()
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     page.close()
 
 

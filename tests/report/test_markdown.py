@@ -121,6 +121,14 @@ def test_the_closest_passages_keep_their_layout_and_lead_nowhere(report: Report)
     assert {"image", "html_inline", "html_block"}.isdisjoint(token_types(text.replace("<br>", "")))
 
 
+def test_headings_inside_the_closest_passages_are_bold(report: Report) -> None:
+    prose = ClosestPassage("It ends.\n\nRent\n\nThe rent is due.", "prose", (), headings=((10, 14),))
+    listed = ClosestPassage("- It ends.\n\nRent\n\n- It is due.", "list", (), headings=((12, 16),))
+    text = markdown.render_markdown(replace(report, final_answer="", closest=(prose, listed)))
+    assert "> It ends.\n>\n> **Rent**\n>\n> The rent is due." in text
+    assert "> - It ends.\n>\n> **Rent**\n>\n> - It is due." in text
+
+
 def test_an_answer_in_part_says_what_it_lacks(report: Report) -> None:
     excerpt = Excerpt("The tenant bears repairs.", "prose", (), "[1]", "lease.md:3-3", "Lease")
     partly = replace(

@@ -83,8 +83,9 @@ def test_a_broad_question_is_never_called_answered_but_with_how_much_was_read(fu
     report = replace(full_report, confidence=None, stop=replace(full_report.stop, sufficiency="yes"))
     assert "Evidence judged sufficient: an estimated 90% of the relevant passages were read." in render_markdown(report)
     part = Coverage(0.99, 0.97, 1.0, 11, 12, "how near passages are to the question")
-    measured = "11 of 12 files: 99 % (97–100 %) of those on this question, estimated from how near passages are to"
-    assert measured in render_markdown(replace(report, stop=replace(report.stop, coverage=part)))
+    measured = "11 of 12 files were read: 99 % (97–100 %) of what is relevant, estimated from how near passages are to"
+    text = render_markdown(replace(report, stop=replace(report.stop, coverage=part)))
+    assert f"## How much was read\n\nPassages of {measured}" in text
     whole = replace(report, stop=replace(report.stop, coverage=Coverage(1.0, 1.0, 1.0, 12, 12, "all")))
     assert "Evidence judged sufficient: everything was read." in render_markdown(whole)
     left = replace(whole, metadata={**whole.metadata, "unreadable": ["broken.pdf"]})

@@ -13,6 +13,7 @@ INVALID = {
     "no words": ({"question": "?!"}, "empty"),
     "too long a question": ({"question": "x " * 4_000}, "question"),
     "an unknown key": ({"question": "x", "bogus": 1}, "bogus"),
+    "an unknown option with known ones": ({"question": "x", "options": {"rounds": 1}}, "max_rounds"),
     "an unknown option": ({"question": "x", "options": {"docs": "/etc"}}, "options.docs"),
     "a limit of zero": ({"question": "x", "options": {"max_rounds": 0}}, "max_rounds"),
     "a limit of zero under an alias": ({"question": "x", "options": {"max_iters": 0}}, "max_iters"),
@@ -42,6 +43,13 @@ def test_invalid_request_names_what_is_wrong(service, body, named):
     assert error["type"] == "invalid_request"
     assert named in error["message"]
     assert error["retryable"] is False
+
+
+def test_an_unknown_key_is_named_with_those_that_are_wanted(service):
+    for path, body in (("/search", {"q": "x"}), ("/replay", {"id": "x"})):
+        message = service.client.post(path, json=body).json()["error"]["message"]
+        wanted = {"/search": "question, task, options", "/replay": "run, stop, chart"}[path]
+        assert message == f"{next(iter(body))}: this key is unknown; the keys are {wanted}"
 
 
 @pytest.mark.parametrize(

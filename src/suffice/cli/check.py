@@ -355,6 +355,9 @@ def _print_files(checked: list[CheckedText]) -> None:
     from suffice.report.answer_html import SUPPORT_SYMBOLS
 
     console = SafeConsole(highlight=False)
+    if not console.file.isatty():  # A place has half the width less the padding.
+        places = (claim.evidence.location for one in checked for claim, _ in one.claims if claim.evidence)
+        console.width = max([console.width, *(2 * len(place) + 4 for place in places)])
     for one in checked:
         if len(checked) > 1:
             console.print(Text(one.file, style="bold"), soft_wrap=True)

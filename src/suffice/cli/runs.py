@@ -55,10 +55,8 @@ def show(run: str = _RUN, as_json: bool = JSON) -> None:
     report = load_report(find_run_dir(_data_dir(), run))
     if as_json:
         print(render_report(report, ".json"))
-    elif report.final_answer:
-        print_report(report)
     else:
-        print(f"{report.task}\n\nNo report was written: {report.stop.explanation}")
+        print_report(report)
 
 
 @runs_app.command()

@@ -27,7 +27,7 @@ from suffice.errors import EXIT_INTERRUPTED
 from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.answer_html import is_http_url
 from suffice.report.markdown import describe_partly, describe_refusal, describe_restated, format_usage, render_markdown
-from suffice.report.notices import describe_removed
+from suffice.report.notices import describe_no_answer, describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
 from suffice.text.plain import count, to_one_line
@@ -207,6 +207,8 @@ def print_report(report: Report, *, verbose: bool = False) -> None:
     if report.final_answer:
         console.print(Markdown(_shorten_places(report, console.width - 2)))
         console.print()
+    else:
+        console.print(Text(describe_no_answer(report), style="bold"))
     _print_closest(report, console)
     for title, lines in (
         (ReportSection.FINDINGS, report.key_findings),
@@ -278,7 +280,10 @@ def _print_closest(report: Report, console: Console) -> None:
     console.print(Text(ReportSection.CLOSEST, style="bold"))
     for passage in report.closest:
         _print_place(Text(passage.title), Text(passage.location, "cyan"), console)
-        console.print(Text(passage.text, style="dim"))
+        text = Text(passage.text, style="dim")
+        for start, end in passage.headings:
+            text.stylize("bold", start, end)
+        console.print(text)
     console.print()
 
 

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
-from itertools import repeat
 from typing import TypeGuard
 
 import nh3
@@ -149,28 +148,33 @@ def _shift_headings(tokens: Sequence[Token]) -> None:
 
 def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRenderer) -> str:
     """Return the text of an excerpt laid out as in its source."""
-    text = _insert_markers(excerpt.text, excerpt.highlight)
+    spans = merge_spans((*excerpt.highlight, *excerpt.headings), min(len(excerpt.text), _MAX_EXCERPT_CHARS))
+    text = _insert_markers(excerpt.text, spans)
+
+    def mark(html: str) -> str:
+        kinds = ("heading" if span in excerpt.headings else "hit" for span in spans)
+        return _place_marks(html, ((f'<mark class="{kind}">', "") for kind in kinds))
+
     if excerpt.format == "code":
-        return f'<pre tabindex="0"><code>{_mark_hits(escape(text.strip(chr(10)), quote=False))}</code></pre>'
+        return f'<pre tabindex="0"><code>{mark(escape(text.strip(chr(10)), quote=False))}</code></pre>'
     is_markdown = bool(MARKDOWN_FILE.search(excerpt.location))
     if excerpt.format == "table" and (is_markdown or text.lstrip(f"{_BEGIN} ").startswith("|")):
         # An excerpt may leave rows out, and a blank line would end the table.
-        table = _mark_hits(renderer.render_block(_BLANK_LINES.sub("\n", text), has_citations=False))
+        table = mark(renderer.render_block(_BLANK_LINES.sub("\n", text), has_citations=False))
         return f'<div class="scroll" role="group" tabindex="0" aria-label="Table">{table}</div>'
     if is_markdown:
-        shown = _mark_hits(renderer.render_block(text, has_citations=False))
+        shown = mark(renderer.render_block(text, has_citations=False))
         return f'<div class="quoted" dir="auto">{shown}</div>'
     lines = _WRAPPED.sub(" ", text.strip()) if excerpt.format in ("prose", "list") else text.strip()
-    return f'<div class="quoted plain" dir="auto">{_mark_hits(escape(lines, quote=False))}</div>'
+    return f'<div class="quoted plain" dir="auto">{mark(escape(lines, quote=False))}</div>'
 
 
-def _insert_markers(text: str, highlight: Iterable[tuple[int, int]]) -> str:
-    """Return the cleaned text with a marker at each end of a highlight; overlapping highlights are joined."""
+def _insert_markers(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return the cleaned text with a marker at each end of a span."""
     text = _MARKERS.sub(" ", text)
-    marked = merge_spans(highlight, min(len(text), _MAX_EXCERPT_CHARS))
-    spans = ((start, end, f"{_BEGIN}{text[start:end]}{_END}") for start, end in marked)
+    marked = ((start, end, f"{_BEGIN}{text[start:end]}{_END}") for start, end in spans)
     return strip_control_chars(
-        replace_spans(text[:_MAX_EXCERPT_CHARS], spans) + (" …" if len(text) > _MAX_EXCERPT_CHARS else "")
+        replace_spans(text[:_MAX_EXCERPT_CHARS], marked) + (" …" if len(text) > _MAX_EXCERPT_CHARS else "")
     )
 
 
@@ -185,10 +189,6 @@ def merge_spans(spans: Iterable[tuple[int, int]], length: int) -> Sequence[tuple
         else:
             merged.append((start, end))
     return merged
-
-
-def _mark_hits(html: str) -> str:
-    return _place_marks(html, repeat(('<mark class="hit">', "")))
 
 
 # -- Marks -------------------------------------------------------------------------------------------------------------

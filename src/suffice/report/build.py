@@ -117,7 +117,7 @@ def build_report(
         short_answer=short_answer,
         excerpts=tuple(replace(one, source=numbers[one.source]) for one in excerpts if one.source in numbers),
         closest=tuple(
-            ClosestPassage(one.text, one.format, one.highlight, one.title, one.location, item.missing)
+            ClosestPassage(one.text, one.format, one.highlight, one.title, one.location, item.missing, one.headings)
             for item, one in closest
         ),
         left_undone=_list_undone(run, stop, metadata.get("review")),

@@ -16,17 +16,11 @@ from suffice.gates.explanation import JUDGED_REASONS, PROMISE_TEXT, describe_suf
 from suffice.report import provenance, timeline, wording
 from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, is_http_url, mark_claims, render_excerpt_text
 from suffice.report.chart import render_chart
-from suffice.report.markdown import (
-    NO_ANSWER_TEXT,
-    build_bill,
-    describe_partly,
-    describe_refusal,
-    describe_restated,
-    format_usage,
-)
+from suffice.report.markdown import build_bill, describe_partly, describe_refusal, describe_restated, format_usage
 from suffice.report.notices import (
     BREADTH_KINDS,
     describe_completeness,
+    describe_no_answer,
     describe_notice,
     describe_removed,
     render_breadth,
@@ -44,7 +38,7 @@ _MAX_HEADING_CHARS = 240
 _CHARTS = ((760, "chart"), (350, "small"))  # Widths in units of the chart's text, for large screens and for small ones.
 _HEADING_MARK = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+")
 _MAX_STRETCHES = 6  # Of one source.
-CANCELLED_TEXT = "You stopped this run before it could answer."
+_MAX_NARROW_SOURCES = 6  # Columns of the table of sections and sources beside the answer.
 
 
 def render_html(report: Report) -> str:
@@ -85,6 +79,7 @@ def render_html(report: Report) -> str:
 {_render_section("findings", ReportSection.FINDINGS, _render_items(map(inline, report.key_findings)))}
 {_render_section("recommendations", ReportSection.RECOMMENDATIONS, _render_items(map(inline, report.recommendations)))}
 {_render_section("risks", ReportSection.RISKS, _render_items(map(inline, report.risks)))}
+{_render_map(report, renderer, is_wide=True)}
 {_render_section("coverage", ReportSection.COVERAGE, covered and f"<p>{_escape(covered)}</p>")}
 {_render_section("removed", ReportSection.REMOVED, _render_items(_escape(describe_removed(one)) for one in report.removed))}
 {_render_section("questions", ReportSection.OPEN_QUESTIONS, _render_items(map(_escape, report.open_questions)))}
@@ -157,10 +152,8 @@ def _list_checked(report: Report) -> Sequence[Claim]:
 
 def _render_notices(report: Report) -> str:
     """Render what the reader must know about the answer before reading it."""
-    if report.status in NO_ANSWER_TEXT and not report.final_answer:
-        is_cancelled = report.stop.reason == "cancelled"
-        text = CANCELLED_TEXT if is_cancelled else NO_ANSWER_TEXT[report.status]
-        return f'<p class="notice">{text}</p>'
+    if not report.final_answer:
+        return f'<p class="notice">{describe_no_answer(report)}</p>'
     notices = [describe_notice(one) for one in report.notices if one.kind not in ("no_model", *BREADTH_KINDS)]
     if partly := describe_partly(report):
         notices.insert(0, partly)
@@ -183,13 +176,13 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
     return _render_section("closest", title, (f"<p>{_escape(refusal)}</p>" if refusal else "") + cards)
 
 
-def _render_map(report: Report, renderer: MarkdownRenderer) -> str:
-    """Render which sources are cited in which section on a broad question; each mark leads to its source."""
+def _render_map(report: Report, renderer: MarkdownRenderer, *, is_wide: bool) -> str:
+    """Render which sources are cited in which section on a broad question; many of them need the ``is_wide`` place."""
     sections = dict.fromkeys(finding.section for finding in report.findings if finding.section)
-    if len(sections) < 2:
-        return ""
     cited = dict.fromkeys(source for finding in report.findings for source in finding.sources)
     sources = [source for source in report.sources if source.id in cited]
+    if len(sections) < 2 or is_wide != (len(sources) > _MAX_NARROW_SOURCES):
+        return ""
     heads = "".join(f'<th scope="col">{renderer.render_citation(source.id)}</th>' for source in sources)
     rows = []
     for section in sections:
@@ -235,7 +228,7 @@ def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
             f"{passage if stretches else ''}</div></li>"
         )
     listed = f'<h2 id="sources">{ReportSection.SOURCES}</h2><ol>{"".join(items)}</ol>'
-    return f'<aside aria-labelledby="sources">{_render_map(report, renderer)}{listed}</aside>'
+    return f'<aside aria-labelledby="sources">{_render_map(report, renderer, is_wide=False)}{listed}</aside>'
 
 
 def list_stretches(report: Report, source: Source) -> list[Excerpt]:

@@ -9,7 +9,13 @@ from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
 from suffice.report import provenance, wording
-from suffice.report.notices import describe_absence, describe_completeness, describe_removed, render_breadth
+from suffice.report.notices import (
+    describe_absence,
+    describe_completeness,
+    describe_no_answer,
+    describe_removed,
+    render_breadth,
+)
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.state.follow_ups import extract_key_words
 from suffice.text.citations import is_handle
@@ -19,12 +25,6 @@ from suffice.text.plain import count, strip_control_chars, to_one_line
 from suffice.text.quoting import quote_block
 from suffice.text.sections import ReportSection
 from suffice.types import ClosestPassage, Report, Stop, UsageSummary
-
-# Shown in place of an answer. A partial answer carries its own notices.
-NO_ANSWER_TEXT = {
-    "no_evidence": "No answer: the sources contain no evidence for one.",
-    "failed": "The run failed before it could answer.",
-}
 
 _HTTP_URL = re.compile(r"https?://[!-;=?-~]+", re.IGNORECASE)
 _MAX_TITLE_CHARS = 300
@@ -127,7 +127,7 @@ def describe_restated(report: Report) -> str:
 def _render_answer(report: Report) -> str:
     if text := strip_control_chars(report.final_answer).strip():
         return neutralize_links(text, _list_source_urls(report))
-    return f"*{NO_ANSWER_TEXT.get(report.status, NO_ANSWER_TEXT['no_evidence'])}*"
+    return f"*{describe_no_answer(report)}*"
 
 
 def describe_refusal(report: Report) -> str:
@@ -158,10 +158,10 @@ def _render_closest(report: Report) -> Iterable[str]:
     for passage in report.closest:
         place = " · ".join(part for part in (passage.title, passage.location) if part)
         text = strip_control_chars(passage.text)
-        # Prose line by line: a line of it begins no heading or list of ours.
-        blocks = [
-            quote_block(part, passage.format) for part in (text.split("\n") if passage.format == "prose" else [text])
-        ]
+        blocks = [quote_block(text, passage.format, passage.headings)]
+        if passage.format == "prose":  # Line by line: a line of it begins no heading or list of ours.
+            heads = [passage.text[start:end] for start, end in passage.headings]
+            blocks = [quote_block(line, "prose", [(0, len(line))] * (line in heads)) for line in text.split("\n")]
         shown = neutralize_links("\n".join(blocks), _list_source_urls(report))
         quoted = "\n".join(f"> {line}".rstrip() for line in shown.split("\n"))
         yield f"{_to_line(place)}\n\n{quoted}"

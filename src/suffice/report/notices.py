@@ -30,9 +30,18 @@ MODEL_ADVICE = "A language model (--model) can search and answer across language
 NOTICES = (*NOTICE_TEXT.values(), PARTLY_NOTICE, OTHER_LANGUAGE, MODEL_ADVICE)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 
+_NO_ANSWER = "No answer: the sources contain no evidence for one."
+_FAILED = "The run failed before it could answer."
+_CANCELLED = "You stopped this run before it could answer."
 _NO_BOUND = 0.5  # A share from which on a bound says nothing.
 _LEAST_BOUND = 0.005  # Less would read as 0 %.
 _MAX_NAMED = 5  # Files that could not be read.
+
+
+def describe_no_answer(report: Report) -> str:
+    """Say in place of an answer why there is none."""
+    why = _FAILED if report.status == "failed" else _NO_ANSWER
+    return _CANCELLED if report.stop.reason == "cancelled" else why
 
 
 def describe_notice(notice: Notice) -> str:
@@ -94,7 +103,7 @@ def _describe_coverage(coverage: Coverage) -> str:
     files = f"{coverage.files_read:,} of {count(coverage.files, 'file')}"
     if coverage.is_complete:
         return f"Read {files}. All of it was read."
-    return f"Read passages of {files}: {share} %{between} of those on this question, estimated from {coverage.method}."
+    return f"Passages of {files} were read: {share} %{between} of what is relevant, estimated from {coverage.method}."
 
 
 def describe_absence(absence: Absence) -> str:

@@ -80,7 +80,7 @@ async def _respond(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, ApiError):
         return error_response(error.status, str(error), error.retryable, error.headers)
     if isinstance(error, RequestValidationError):
-        return error_response(422, _format_validation_error(error, request.headers.get("content-type", "")))
+        return error_response(422, _format_validation_error(error, request))
     if isinstance(error, HTTPException):
         path = request.url.path
         messages = {404: f"There is nothing at {path}", 405: f"{request.method} is not supported at {path}"}
@@ -97,20 +97,23 @@ async def _respond(request: Request, error: Exception) -> JSONResponse:
     return error_response(500, "An internal error occurred; see the server's log")
 
 
-def _format_validation_error(error: RequestValidationError, content_type: str) -> str:
-    """Return the first validation error as one sentence with its location."""
-    first = error.errors()[0]
+def _format_validation_error(error: RequestValidationError, request: Request) -> str:
+    """Return the first validation error, an unknown key before others, as one sentence with its location."""
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     if first["type"] == "json_invalid":
         return f"The body is not valid JSON: {first['ctx']['error']} at character {first['loc'][-1] + 1}"
     if first["loc"] == ("body",) and first["type"] == "missing":
         return "The body is missing; send a JSON object"
     if first["loc"] == ("body",) and first["type"] in ("model_attributes_type", "model_type"):
-        is_json = "json" in content_type.lower()
+        is_json = "json" in request.headers.get("content-type", "").lower()
         return "The body must be a JSON object" if is_json else "Send the header Content-Type: application/json"
     if first["type"] == "string_too_short" and first["loc"][-1] in ("question", "task"):
         return "the question is empty"
     place = ".".join(str(part) for part in first["loc"] if part != "body")
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        message = "this key is unknown"
+        known = request.scope["route"].body_field.field_info.annotation.model_fields
+        for name in first["loc"][1:-1]:
+            known = known[name].annotation.model_fields
+        message = f"this key is unknown; the keys are {', '.join(one.alias or name for name, one in known.items())}"
     return f"{place}: {message}" if place else message

@@ -16,23 +16,25 @@ _MAX_TITLE_CHARS = 100
 
 
 class _Piece(NamedTuple):
-    """A stretch of a quotation as it is laid out; ``joint`` is the white space before it."""
+    """A stretch of a quotation as it is laid out; ``joint`` is the white space before it. A heading is highlighted whole."""
 
     joint: str
     text: str
     format: ExcerptFormat
     highlight: tuple[Offsets, ...]
+    is_heading: bool
 
 
 def build_excerpt(quotation: Quotation, source: str) -> Excerpt:
     """Return a quotation as the report shows it."""
-    text, highlight = "", list[Offsets]()
+    text, highlight, headings = "", list[Offsets](), list[Offsets]()
     for piece in _lay_out(quotation):
         text += piece.joint
-        highlight += [(len(text) + start, len(text) + end) for start, end in piece.highlight]
+        marks = headings if piece.is_heading else highlight
+        marks += [(len(text) + start, len(text) + end) for start, end in piece.highlight]
         text += piece.text
     title = quotation.title or quotation.passage.title
-    return Excerpt(text, quotation.format, tuple(highlight), source, quotation.location, title)
+    return Excerpt(text, quotation.format, tuple(highlight), source, quotation.location, title, tuple(headings))
 
 
 def render_quotation(quotation: Quotation, citation: str) -> str:
@@ -84,11 +86,11 @@ def _lay_out(quotation: Quotation) -> Iterator[_Piece]:
     before: tuple[int, int] | None = None
     for start, end in quotation.spans:
         inside = [
-            (max(start, block.start), min(end, block.end), block.format, (block.start, block.end))
+            (max(start, block.start), min(end, block.end), block.format, (block.start, block.end), block.is_heading)
             for block in blocks
             if block.start < end and start < block.end
-        ] or [(start, end, quotation.format, (start, end))]
-        for first, last, format, block_span in inside:
+        ] or [(start, end, quotation.format, (start, end), False)]
+        for first, last, format, block_span, is_heading in inside:
             is_same = before == block_span
             joint = "" if before is None else "\n" if format == "table" and is_same else " … " if is_same else "\n\n"
             text, offsets = _arrange(passage.text, first, last, format)
@@ -97,7 +99,7 @@ def _lay_out(quotation: Quotation) -> Iterator[_Piece]:
                 for begin, stop in quotation.marked
                 if begin in offsets and stop - 1 in offsets
             )
-            yield _Piece(joint, text, format, marks)
+            yield _Piece(joint, text, format, ((0, len(text)),) if is_heading and text else marks, is_heading)
             before = block_span
 
 

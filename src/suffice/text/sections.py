@@ -12,7 +12,7 @@ class ReportSection(StrEnum):
     FINDINGS = "Key findings"
     RECOMMENDATIONS = "Recommendations"
     RISKS = "Risks"
-    COVERAGE = "How complete this is"
+    COVERAGE = "How much was read"
     REMOVED = "Removed by the check"
     OPEN_QUESTIONS = "Open questions"
     LEFT_UNDONE = "Left undone"

@@ -290,6 +290,9 @@ def test_of_a_short_page_the_section_is_quoted_that_the_reader_is_sure_of_else_a
     (quotation,) = ask("Whom do I call in an emergency?", passage(text, "Travel"), reader=unsure).quotations
     assert quotation.text == "Yes.\nWhom do I call in an emergency?\nCall the travel desk, day and night."
     assert quotation.title == "Travel > May I stay longer?"
+    excerpt = build_excerpt(quotation, "[1]")
+    assert [excerpt.text[start:end] for start, end in excerpt.headings] == ["Whom do I call in an emergency?"]
+    assert "> Yes.\n>\n> **Whom do I call in an emergency?**\n>\n> Call" in render_quotation(quotation, "[1]")
 
 
 def test_a_short_table_is_quoted_with_its_header() -> None:
