@@ -376,11 +376,10 @@ def _describe_running(job: ResearchJob) -> ResearchResult:
 def _describe_done(job: ResearchJob) -> ResearchResult:
     """Return the answer of a run. A run that could not start raises its error."""
     report = job.task.result()
-    answer = render_markdown(report) if report.final_answer else f"No report. {report.stop.explanation}"
     return ResearchResult(
         run=job.run,
         status=report.status,
-        answer=f"{answer}\n\nrun: {report.run}",
+        answer=f"{render_markdown(report)}\n\nrun: {report.run}",
         short_answer=report.short_answer,
         sources=[_source_to_hit(source) for source in report.sources],
         stop=report.stop.explanation,
