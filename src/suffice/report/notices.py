@@ -108,11 +108,11 @@ def _describe_coverage(coverage: Coverage) -> str:
 
 def describe_absence(absence: Absence) -> str:
     """Say what was read before a question was refused, and how much of the rest can answer it."""
-    read, rest = f"All {absence.passages:,} passages", "them"
+    read, rest = "The only passage was" if absence.passages == 1 else f"All {absence.passages:,} passages were", "them"
     if absence.read + absence.sampled < absence.passages:
-        read = f"The {absence.read:,} nearest of {absence.passages:,} passages and {absence.sampled:,} drawn at random"
+        read = f"The {absence.read:,} nearest of {absence.passages:,} passages and {absence.sampled:,} drawn at random were"
         rest = "the rest"
-    said = f"No passage was found to state this. {read} were read"
+    said = f"No passage was found to state this. {read} read"
     if not _LEAST_BOUND <= absence.at_most < _NO_BOUND:
         return f"{said}."
     bound = f"at most {100 * absence.at_most:.2g} % of {rest} can state it ({absence.confidence:.0%})"
