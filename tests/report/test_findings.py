@@ -59,6 +59,13 @@ def test_a_number_of_the_question_is_no_news() -> None:
     assert "3 %" in found[0]
 
 
+def test_the_number_of_a_note_is_not_a_figure() -> None:
+    found = find(
+        "4 The grain of Kolbe Mills is dried outside. The solar dryers of Kolbe Mills save 40 EUR of grain a day."
+    )
+    assert "40 EUR" in found[0]
+
+
 def test_a_sentence_that_refers_back_is_quoted_with_the_one_before() -> None:
     found = find("The dryers cut spoiled grain by 14 %. This saved Kolbe Mills 80,000 euros in solar power costs.")
     assert any("14 %" in text and "80,000" in text for text in found)

@@ -174,7 +174,9 @@ def _make_unit(
     passage: Passage, span: Offsets, start: int, format: ExcerptFormat, lead: Offsets | None = None
 ) -> _Unit:
     text = " ".join(passage.text[slice(*span)].split())
-    quantities = find_figures(_TIME.sub(" ", text))
+    number, _, rest = text.partition(" ")  # Of a note or a heading, it is not a figure.
+    is_numbered = number.replace(".", "").isdecimal() and rest[:2].istitle()
+    quantities = find_figures(_TIME.sub(" ", rest if is_numbered else text))
     return _Unit(passage, span, start, format, text, content_stems(text), quantities, read_period(text), lead)
 
 
