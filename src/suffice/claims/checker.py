@@ -5,12 +5,15 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from suffice.models.reader.model import ReaderModel, find_reader
+from suffice.text.blocks import split_blocks
 from suffice.text.entities import content_stems, extract_names
+from suffice.text.markdown import split_row
 from suffice.text.sentences import Offsets, quotable_spans
 from suffice.types import ROW_KINDS, Passage
 
@@ -79,37 +82,56 @@ def share_words(claim: str, text: str) -> float:
 
 
 def list_readable(claim: str, passage: Passage) -> list[Offsets]:
-    """Return the sentences of a passage; of a table the rows that can be about the claim.
-
-    Those are, for each name of the claim, the rows with that name that have most of its words; without names those with
-    most words. Its figures do not say which row is meant: they may be wrong.
-    """
+    """Return the sentences of a passage; of a table the rows that can be about the claim."""
+    rows = _list_rows(passage)
+    dropped = rows.keys() - _choose_rows(claim, passage.title, rows)
     spans = quotable_spans(passage.text, passage.kind)
-    if passage.kind not in ROW_KINDS:
-        return spans
-    words = _NUMBER.sub(" ", claim)
-    rows = {span: f"{passage.title} {passage.text[slice(*span)]}".casefold() for span in spans}
-    shares = {span: share_words(words, row) for span, row in rows.items()}
-    named = [[span for span in spans if name.casefold() in rows[span]] for name in extract_names(claim)]
-    best = set[Offsets]()
-    for group in [group for group in named if group] or [spans]:
-        most = max((shares[span] for span in group), default=0.0)
-        best.update(span for span in group if shares[span] == most)
-    return sorted(best)
+    return [span for span in spans if span not in dropped]
 
 
 def read_whole(claim: str, passage: Passage) -> str:
-    """Return a passage's text; of a table the rows that can be about the claim."""
-    if passage.kind not in ROW_KINDS:
-        return passage.text
-    return "\n".join(passage.text[slice(*span)] for span in list_readable(claim, passage))
+    """Return a passage's text; of a table the rows that can be about the claim, with the names of their columns."""
+    rows, text = _list_rows(passage), passage.text
+    chosen = _choose_rows(claim, passage.title, rows)
+    for start, end in sorted(rows, reverse=True):
+        text = text[:start] + (rows[start, end] if (start, end) in chosen else "") + text[end:]
+    return text.strip() if rows else text
+
+
+def _list_rows(passage: Passage) -> dict[Offsets, str]:
+    """Return the rows of the passage's tables with the names of their columns; a header, which states nothing, as empty."""
+    text, rows = passage.text, dict[Offsets, str]()
+    if passage.kind in ROW_KINDS:
+        return {span: text[slice(*span)] for span in quotable_spans(text, passage.kind)}
+    for block in split_blocks(text, passage.kind):
+        if block.format == "table" and block.head is not None:
+            names = split_row(text[slice(*block.head)].split("\n")[0])
+            cells = {row: zip(names, split_row(text[slice(*row)]), strict=False) for row in block.units}
+            rows |= {row: "; ".join(f"{name}: {cell}" for name, cell in own) for row, own in cells.items()}
+            rows[block.head] = ""
+    return rows
+
+
+def _choose_rows(claim: str, title: str, rows: Mapping[Offsets, str]) -> set[Offsets]:
+    """Return, for each name of the claim, the rows with that name that have most of its words; without names those with most.
+
+    A figure of another row says nothing of what the claim is about. Figures do not tell which row that is: they may be wrong.
+    """
+    words, texts = _NUMBER.sub(" ", claim), {row: f"{title} {text}".casefold() for row, text in rows.items() if text}
+    shares = {row: share_words(words, text) for row, text in texts.items()}
+    named = [[row for row in texts if name.casefold() in texts[row]] for name in extract_names(claim)]
+    best = set[Offsets]()
+    for group in [group for group in named if group] or [list(texts)]:
+        most = max((shares[row] for row in group), default=0.0)
+        best.update(row for row in group if shares[row] == most)
+    return best
 
 
 def rank_sentences(claim: str, passage: Passage) -> list[tuple[float, Offsets]]:
     """Return the passage's sentences with the share of the claim's words that each has, the highest first."""
-    spans = list_readable(claim, passage)
-    rows = [(share_words(claim, passage.text[start:end]), (start, end)) for start, end in spans]
-    return sorted(rows, key=lambda row: (-row[0], row[1]))
+    rows, spans = _list_rows(passage), list_readable(claim, passage)
+    shares = [(share_words(claim, rows.get(span) or passage.text[slice(*span)]), span) for span in spans]
+    return sorted(shares, key=lambda row: (-row[0], row[1]))
 
 
 def select_text(claim: str, passage: Passage, max_chars: int = MAX_TEXT_CHARS) -> str:
@@ -117,8 +139,9 @@ def select_text(claim: str, passage: Passage, max_chars: int = MAX_TEXT_CHARS) -
 
     Each of them comes with the sentences beside it, in the order of the text.
     """
-    text, title = read_whole(claim, passage), passage.title.strip()
-    if len(text) > max_chars and text == passage.text:
+    passage = replace(passage, text=read_whole(claim, passage))
+    text, title = passage.text, passage.title.strip()
+    if len(text) > max_chars:
         spans = quotable_spans(text, passage.kind)
         places = {span: number for number, span in enumerate(spans)}
         chosen, size = set[int](), 0

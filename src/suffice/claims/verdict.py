@@ -29,7 +29,7 @@ _SAME_MATTER = 0.75  # To speak against a claim that does not cite it: similar t
 _MIN_SHARED = 0.2  # A passage that is not cited is read if a sentence has this share: 96 % of supported claims have it.
 _UNCITED_CHARS = 700  # Read of a passage that is not cited; 1,600 characters gain one point and take twice the time.
 _MAX_JOINED = 4  # Cited passages that are read together.
-_MAX_SENTENCES = 3  # Sentences that are read one by one to find the deciding one.
+_MAX_SENTENCES = 5  # Sentences that are read one by one to find the deciding one.
 _MAX_CONTEXT_CHARS = 500  # A quote with the sentences around it is not longer, unless the quote itself is.
 _MAX_QUOTES = 2  # Quotes shown for each side; more would bury the claim.
 
@@ -121,11 +121,12 @@ async def judge_claim(
         against = await _find_disagreement(words, [*cited, *others], quotes, checker)
         return ClaimVerdict(claim, "supported", quotes[:_MAX_JOINED], against)
     uncited = await _find_uncited_support(words, others, checker) if cited else None
-    nearest, reason = _find_nearest(words, cited or others, _NEAR if cited else _SAME_MATTER), None
-    if missing := find_missing_figure(words, _list_texts(words, cited or others), nearest.text if nearest else ""):
+    nearest, reason = _find_nearest(words, cited or others), None
+    same = nearest if cited else _find_nearest(words, others, _SAME_MATTER)
+    if missing := find_missing_figure(words, _list_texts(words, cited or others), same.text if same else ""):
         reason = Reason("figure", missing.source_value, missing.claim_value)
-    if nearest is not None and reason is not None and reason.source_value:
-        against = (replace(nearest, checker="figures"),)
+    if same is not None and reason is not None and reason.source_value:
+        against = (replace(same, checker="figures"),)
     else:
         # The reader understands prose: no program, and of code that a claim does not cite only figures.
         able = [
@@ -262,14 +263,16 @@ async def _find_disagreement(
 async def _quote(words: str, passage: Passage, stance: int, probability: float, checker: Checker) -> Quote:
     """Return the sentence that alone says most surely what the passage says, one with the claim's figures if there is one.
 
-    ``stance`` is an index of ``Probabilities``.
+    If none does alone, it is the one without which the passage says it least. ``stance`` is an index of ``Probabilities``.
     """
-    spans = [span for _, span in rank_sentences(words, passage)[:_MAX_SENTENCES]] or [(0, len(passage.text))]
-    judged = await checker([(words, _read(passage.text[slice(*span)])) for span in spans])
+    text = passage.text
+    spans = [span for _, span in rank_sentences(words, passage)[:_MAX_SENTENCES]] or [(0, len(text))]
+    sure = [one[stance] for one in await checker([(words, _read(text[slice(*span)])) for span in spans])]
+    if max(sure) < (checker.min_supported, checker.min_contradicted)[stance]:
+        rest = [replace(passage, text=text[:start] + text[end:]) for start, end in spans]
+        sure = [1 - one[stance] for one in await checker([(words, select_text(words, one)) for one in rest])]
     quotes = [Quote(passage, *span, checker.name, probability) for span in spans]
-    weights = [
-        (not find_missing_figure(words, [one.text]), own[stance]) for one, own in zip(quotes, judged, strict=True)
-    ]
+    weights = [(not find_missing_figure(words, [one.text]), own) for one, own in zip(quotes, sure, strict=True)]
     return quotes[weights.index(max(weights))]
 
 
