@@ -449,6 +449,21 @@ def test_skill_of_a_question_works_through_the_tools(docs: Path) -> None:
     assert "/timeline" in text
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is the population of Paris?", "No answer"),
+        ("Where does the river Ilse rise, and how deep is its water in winter?", "Brocken"),
+    ],
+)
+def test_a_short_answer_says_more_than_the_question(docs: Path, question: str, said: str) -> None:
+    [(failed, text)] = call_tools(docs, ("research", {"question": question, "detail": "short"}))
+    result = json.loads(text)
+    assert not failed
+    assert said in result["answer"]
+    assert question not in result["answer"]
+
+
 def test_long_texts_come_in_parts(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     question = {"question": "When was the paper mill founded?"}
 

@@ -75,9 +75,8 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()  # After the first interruption, what was found is still reported.
-        walk.end_search(
-            Verdict("user", True, "cancelled", "")
-        )  # Also if the search was over: the answer may be cut short.
+        # Also if the search was over: the answer may be cut short.
+        walk.end_search(Verdict("user", True, "cancelled", ""))
         await walk.check_offline(walk.draft)
     except ModelUnusable as error:  # A dead server, a refused key, an unknown name.
         walk.fault = Failure("model", type(error).__name__, str(error))
@@ -255,9 +254,8 @@ class _Walk:
         if config.may_read_all and run.is_strong and config.documents is not None:
             passages = await list_scope(config.documents, run)
         if run.is_strong and (config.may_read_all or survey is not None):
-            with suppress(
-                TimeoutError
-            ):  # The loop then ends because the time is up; what was listed is read all the same.
+            # If the time is up, the loop ends by itself; what was listed is read all the same.
+            with suppress(TimeoutError):
                 async with run.budget.time_limit():
                     await run.plan(searches=not passages and survey is None)
         if passages:

@@ -37,6 +37,7 @@ from suffice.options import RunOptions
 from suffice.replay.episodes import build_trace
 from suffice.replay.judge import what_if
 from suffice.report.markdown import render_markdown
+from suffice.report.notices import NOTICES
 from suffice.search.base import Search
 from suffice.search.open import open_search
 from suffice.server.request_options import option_fields
@@ -282,7 +283,6 @@ class McpTools:
         """Check the claims of a text against the documents, one by one."""
         from suffice.claims.audit import TextAudit, validate_text
         from suffice.claims.checker import default_checker
-        from suffice.report.notices import NOTICES
 
         if not text.strip():
             raise InputError("The text is empty; there is nothing to check")
@@ -412,7 +412,9 @@ def _cut_text(text: str, offset: int) -> tuple[str, int | None]:
 
 def _cut_result(result: ResearchResult, detail: str, offset: int = 0) -> ResearchResult:
     if detail == "short" and result.status != "running":
-        brief = result.short_answer or result.answer.partition("\n\n")[0]
+        above = ("#", *(f"> {notice}" for notice in NOTICES))
+        paragraphs = (one for one in result.answer.split("\n\n") if not one.startswith(above))
+        brief = result.short_answer or next(paragraphs)
         return result.model_copy(update={"answer": brief[:MAX_TEXT_CHARS], "progress": []})
     answer, following = _cut_text(result.answer, offset)
     return result.model_copy(update={"answer": answer, "next_offset": following})
