@@ -81,21 +81,23 @@ def share_words(claim: str, text: str) -> float:
 def list_readable(claim: str, passage: Passage) -> list[Offsets]:
     """Return the sentences of a passage; of a table the rows that can be about the claim.
 
-    Those are, for each name of the claim, the rows with that name that have most of its words; without names those with
-    most words. Its figures do not say which row is meant: they may be wrong.
+    Those are, for each name of the claim, else of all rows, those with most of its words, and those with words that they lack.
+    Its figures do not say which row is meant: they may be wrong.
     """
     spans = quotable_spans(passage.text, passage.kind)
     if passage.kind not in ROW_KINDS:
         return spans
-    words = _NUMBER.sub(" ", claim)
+    wanted = content_stems(_NUMBER.sub(" ", claim))
     rows = {span: f"{passage.title} {passage.text[slice(*span)]}".casefold() for span in spans}
-    shares = {span: share_words(words, row) for span, row in rows.items()}
     named = [[span for span in spans if name.casefold() in rows[span]] for name in extract_names(claim)]
     best = set[Offsets]()
     for group in [group for group in named if group] or [spans]:
-        most = max((shares[span] for span in group), default=0.0)
-        best.update(span for span in group if shares[span] == most)
-    return sorted(best)
+        held = {span: wanted & content_stems(rows[span]) for span in group}
+        while most := max(map(len, held.values()), default=0):
+            found = {span: words for span, words in held.items() if len(words) == most}
+            held = {span: words.difference(*found.values()) for span, words in held.items()}
+            best.update(found)
+    return sorted(best) or spans
 
 
 def read_whole(claim: str, passage: Passage) -> str:
