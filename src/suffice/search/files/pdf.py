@@ -3,12 +3,11 @@
 PDFium extracts the text and draws the page; ``ocr`` reads scanned pages if the caller wants it.
 """
 
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, takewhile
+from itertools import chain, groupby, takewhile
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -29,7 +28,7 @@ _MIN_SECTION_CHARS = 200  # A shorter section stays with the next one.
 _EDGE_LINES = 2  # So many lines at the top and bottom of a page may be running titles.
 _MIN_RUNNING = 3  # Pages.
 _MAX_RUNNING_CHARS = 200
-_NUMBER = re.compile(r"(?<!\d)\d{1,5}(?!\d)")  # A longer one is not a page's.
+_MAX_DIGITS = 6  # A longer number is not a page's.
 _PICTURE_WIDTH = 1200  # Pixels.
 _MAX_PICTURE_PIXELS = 3_000_000  # A page may be many metres long.
 
@@ -191,9 +190,10 @@ def _count_running(edges: Sequence[Sequence[str]]) -> list[int]:
 
 def _list_marks(line: str, is_outermost: bool, page: int) -> set[str | int]:
     """Return what a running line has in common with others: its text, in which the page's number differs as the pages do."""
-    found = list(_NUMBER.finditer(line, 0, _MAX_RUNNING_CHARS))
-    texts = (f"{line[: one.start()]}\0{int(one[0]) - page}\0{line[one.end() :]}" for one in found)
-    ends = (int(word) - page for word in {*line.split()[:1], *line.split()[-1:]} if _NUMBER.fullmatch(word))
+    parts = ["".join(run) for _, run in groupby(line[:_MAX_RUNNING_CHARS], str.isdecimal)]
+    numbers = [i for i, part in enumerate(parts) if part.isdecimal() and len(part) < _MAX_DIGITS]
+    texts = ("\0".join(["", *parts[:i], str(int(parts[i]) - page), *parts[i + 1 :]]) for i in numbers)
+    ends = (int(word) - page for word in {*line.split()[:1], *line.split()[-1:]} & {parts[i] for i in numbers})
     return {line, *texts, *(ends if is_outermost else ())}
 
 
