@@ -263,6 +263,13 @@ def test_a_claim_is_read_against_the_row_of_a_table_that_it_is_about(claim, row)
     assert build_evidence(verdict, "[1]").text == PRICES.text.splitlines()[row]
 
 
+def test_a_claim_about_two_rows_is_read_against_both_when_one_has_more_of_its_words():
+    rows = "item: bolt · price: 10 EUR\nitem: hex nut · price: 90 EUR\nitem: washer · price: 3 EUR"
+    goods = replace(make_passage("t", rows, "Prices"), kind="csv")
+    assert judge("Bolts cost 10 EUR and hex nuts cost 90 EUR.", (goods,)).support == "supported"
+    assert judge("A bolt costs 90 EUR.", (goods,)).support != "supported"
+
+
 @pytest.mark.parametrize("claim", ["GW-2 costs 540 EUR.", "FM-200 weighs 2.4 kg.", "A gateway costs 2,000 EUR."])
 def test_the_figure_of_another_row_supports_nothing(claim):
     assert judge(claim, (PRICES,)).support != "supported"

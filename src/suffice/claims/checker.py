@@ -113,18 +113,23 @@ def _list_rows(passage: Passage) -> dict[Offsets, str]:
 
 
 def _choose_rows(claim: str, title: str, rows: Mapping[Offsets, str]) -> set[Offsets]:
-    """Return, for each name of the claim, the rows with that name that have most of its words; without names those with most.
+    """Return, for each name of the claim, else of all rows, those with most of its words, and those with words that they lack.
 
     A figure of another row says nothing of what the claim is about. Figures do not tell which row that is: they may be wrong.
     """
-    words, texts = _NUMBER.sub(" ", claim), {row: f"{title} {text}".casefold() for row, text in rows.items() if text}
-    shares = {row: share_words(words, text) for row, text in texts.items()}
+    wanted, texts = (
+        content_stems(_NUMBER.sub(" ", claim)),
+        {row: f"{title} {rows[row]}".casefold() for row in rows if rows[row]},
+    )
     named = [[row for row in texts if name.casefold() in texts[row]] for name in extract_names(claim)]
     best = set[Offsets]()
     for group in [group for group in named if group] or [list(texts)]:
-        most = max((shares[row] for row in group), default=0.0)
-        best.update(row for row in group if shares[row] == most)
-    return best
+        held = {row: wanted & content_stems(texts[row]) for row in group}
+        while most := max(map(len, held.values()), default=0):
+            found = {row: words for row, words in held.items() if len(words) == most}
+            held = {row: words.difference(*found.values()) for row, words in held.items()}
+            best.update(found)
+    return best or set(texts)
 
 
 def rank_sentences(claim: str, passage: Passage) -> list[tuple[float, Offsets]]:

@@ -60,10 +60,9 @@ async def check_draft(
     if len(statements) > 1 and not fits:
         half = len(statements) // 2
         parts = (statements[:half], statements[half:])
-        found = await asyncio.gather(
-            *(check_draft(own, passages, ask, max_tokens, text, beside, today) for own in parts)
-        )
-        return [*found[0], *found[1]]
+        halves = (check_draft(own, passages, ask, max_tokens, text, beside, today) for own in parts)
+        first, second = await asyncio.gather(*halves)
+        return [*first, *second]
     verdicts: list[ClaimVerdict | None] = [None] * len(statements)
     if not statements:
         return verdicts

@@ -28,8 +28,8 @@ from suffice.types import ClosestPassage, Report, Stop, UsageSummary
 
 _HTTP_URL = re.compile(r"https?://[!-;=?-~]+", re.IGNORECASE)
 _MAX_TITLE_CHARS = 300
-_VERBS_OF_ASKING = frozenset(
-    {"say", "says", "said", "mention", "mentions", "state", "states", "describe", "explain", "tell"}
+_WORDS_OF_ASKING = frozenset(
+    "say says said mention mentions state states describe explain tell differ difference differences".split()
 )
 
 
@@ -111,7 +111,7 @@ def describe_partly(report: Report) -> str:
     """Say that an answer may be incomplete, and which words of the question no excerpt has; else empty."""
     if report.stop.sufficiency != "partly" or not report.final_answer:
         return ""
-    words = [word for word in extract_key_words(report.task) if word.lower() not in _VERBS_OF_ASKING]
+    words = [word for word in extract_key_words(report.task) if word.lower() not in _WORDS_OF_ASKING]
     shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in report.excerpts))
     missing = [word for word in words if not content_stems(word) <= shown]
     lacks = f": no excerpt mentions {_join_words(missing)}" if report.excerpts and missing else ""

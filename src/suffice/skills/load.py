@@ -71,9 +71,8 @@ def _load_built_in() -> SkillSet:
     for name, own_code in code.items():
         try:
             if (folder := getattr(own_code, "folder", None)) is None:
-                raise InputError(
-                    f"the class of the skill /{name} has no attribute 'folder' with the path of its {FILE_NAME}"
-                )
+                lack = f"has no attribute 'folder' with the path of its {FILE_NAME}"
+                raise InputError(f"the class of the skill /{name} {lack}")
             path = Path(folder) / FILE_NAME
             skills[name] = parse_skill(read_text(path), path, "package", own_code)
         except InputError as error:

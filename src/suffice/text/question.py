@@ -121,7 +121,6 @@ def _find_sides(wording: str) -> tuple[str, tuple[str, ...]]:
         names = [facet.text for facet in extract_facets(wording) if facet.is_named]
         return "", tuple(names[:2]) if len(names) > 1 else ()
     matter = _ARTICLE.match(match["one"])
-    sides = (
-        _ARTICLE.sub("", side.strip(" `'\"")).strip(" `'\"") for side in (match["one"], _TAIL.sub("", match["other"]))
-    )
+    found = match["one"], _TAIL.sub("", match["other"])
+    sides = (_ARTICLE.sub("", side.strip(" `'\"")).strip(" `'\"") for side in found)
     return matter[0] if matter and " of " in matter[0] else "", tuple(side for side in sides if side)

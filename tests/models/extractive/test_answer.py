@@ -96,6 +96,15 @@ def test_a_question_of_two_parts_is_read_part_by_part() -> None:
     ]
 
 
+def test_evidence_for_both_sides_of_a_comparison_is_enough_without_the_words_that_ask_for_it() -> None:
+    text = "The notice period of the lease is three months. The notice period of the hosting contract is 30 days."
+    question = "What is the difference between the notice period of the lease and the hosting contract?"
+    reader = FixedReader("three months", 0.99)
+    assert ask(question, passage(text, "Contracts"), reader=reader).sufficiency == "yes"
+    less = ask(question.replace("hosting contract", "catering contract"), passage(text, "Contracts"), reader=reader)
+    assert less.sufficiency == "partly"
+
+
 def test_what_leads_is_read_again_and_the_careful_look_decides() -> None:
     class CarefulReader(FixedReader):
         """Takes the wrong passage at first sight."""

@@ -97,6 +97,18 @@ def test_a_line_with_the_number_of_its_page_is_not_text(tmp_path: Path) -> None:
     assert [chunk.text for chunk in read_document(tmp_path / "a.pdf").chunks] == texts
 
 
+def test_rows_at_the_edge_of_most_pages_are_text(tmp_path: Path) -> None:
+    """They are alike but for their figures, or end in small numbers, of which some fit the number of their page."""
+    goods = ["Bolt", "Clamp", "Hinge", "Nail", "Valve", "Screw", "Washer", "Bracket"]
+    stock = [[7, 1, 9, 8], [3, 2, 5, 9], [6, 8, 3, 1], [4, 7, 2, 5]]
+    for rows in (
+        [[f"Article {100 * page + i} costs {3 * i + page * page} crowns" for i in range(4)] for page in range(4)],
+        [[f"{goods[(3 * page + i) % 8]} {'ABCD'[page]} {own[i]}" for i in range(4)] for page, own in enumerate(stock)],
+    ):
+        (tmp_path / "a.pdf").write_bytes(make_pdf(["\n".join(own) for own in rows]))
+        assert [chunk.text.split("\n") for chunk in read_document(tmp_path / "a.pdf").chunks] == rows
+
+
 def test_pages_of_a_pdf_whose_font_does_not_say_what_its_signs_are_are_remarked(tmp_path: Path) -> None:
     plain = make_pdf(["The rate was 40 per cent"])
     lost = (

@@ -7,6 +7,7 @@ over words. ``weights.json`` holds the weights and the two thresholds (``python 
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from suffice.models.extractive.chains import Chain
 from suffice.models.extractive.ranking import QuestionWords, RankedPassage, load_weights, logit
@@ -56,7 +57,8 @@ def estimate_sufficiency(question: Question, ranked: Sequence[RankedPassage], ch
     probability = 1 / (1 + math.exp(-score))
     if probability < weights["no"]:
         return "no"
-    lacks_part = question.parts and find_missing_words(question, frozenset().union(*(one.stems for one in ranked)))
+    parts = replace(question, text=" ".join(question.parts))  # Without what asks for a difference.
+    lacks_part = find_missing_words(parts, frozenset().union(*(one.stems for one in ranked)))
     return "yes" if probability >= weights["yes"] and not lacks_part else "partly"
 
 

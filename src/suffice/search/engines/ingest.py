@@ -103,9 +103,8 @@ class _IngestWorker:
             if rebuild:
                 with self.hold_lock(_WORKING, wait=False) as has_lock:
                     if not has_lock:
-                        raise SearchError(
-                            f"Another worker is indexing into {address.text}; rebuild when it has finished"
-                        )
+                        busy = f"Another worker is indexing into {address.text}"
+                        raise SearchError(f"{busy}; rebuild when it has finished")
                     postgres.drop_collection(connection, address)
             info = postgres.read_info(connection, address)
             if connection.execute("SELECT to_regclass('entries_vector')").fetchone() == (None,):

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, groupby, takewhile
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -27,6 +27,7 @@ _HEADING_WORDS = 10
 _MIN_SECTION_CHARS = 200  # A shorter section stays with the next one.
 _EDGE_LINES = 2  # So many lines at the top and bottom of a page may be running titles.
 _MIN_RUNNING = 3  # Pages.
+_MAX_RUNNING_CHARS = 200
 _MAX_DIGITS = 6  # A longer number is not a page's.
 _PICTURE_WIDTH = 1200  # Pixels.
 _MAX_PICTURE_PIXELS = 3_000_000  # A page may be many metres long.
@@ -168,27 +169,32 @@ def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool)
 
 
 def _drop_running_lines(pages: list[_PdfPage]) -> list[_PdfPage]:
-    """Drop lines at the top and bottom that most pages have, apart from figures, and those with the number of the page."""
-    marked = [[(line, _list_marks(line, page.number)) for line in page.text.split("\n")] for page in pages]
-    edges = [set().union(*(marks for _, marks in (*own[:_EDGE_LINES], *own[-_EDGE_LINES:]))) for own in marked]
-    counts = Counter(chain.from_iterable(edges))
-    running = {mark for mark, count in counts.items() if count >= _MIN_RUNNING and count > len(pages) / 2}
-    kept: list[_PdfPage] = []
-    for page, own in zip(pages, marked, strict=True):
-        first = next((i for i, (_, marks) in enumerate(own[:_EDGE_LINES]) if not marks & running), _EDGE_LINES)
-        last = next(
-            (i for i, (_, marks) in enumerate(own[: -_EDGE_LINES - 1 : -1]) if not marks & running), _EDGE_LINES
-        )
-        text = "\n".join(line for line, _ in own[first : len(own) - last])
-        kept.append(replace(page, text=text.strip() or page.text))
-    return kept
+    """Drop lines at the top and bottom that most pages have but for their number, and outermost ones with that number."""
+    lines = [page.text.split("\n") for page in pages]
+    tops = _count_running([own[:_EDGE_LINES] for own in lines])
+    bottoms = _count_running([own[: -_EDGE_LINES - 1 : -1] for own in lines])
+    texts = ("\n".join(own[a : len(own) - b]).strip() for own, a, b in zip(lines, tops, bottoms, strict=True))
+    return [replace(page, text=text or page.text) for page, text in zip(pages, texts, strict=True)]
 
 
-def _list_marks(line: str, number: int) -> set[str | int]:
-    """Return what a running line has in common with those of other pages: its words, how its number differs from the page's."""
-    words = line.split()
-    ends = {word for word in (*words[:1], *words[-1:]) if word.isdecimal() and len(word) < _MAX_DIGITS}
-    return {"".join(char for char in line if not char.isdigit()).strip(), *(int(end) - number for end in ends)}
+def _count_running(edges: Sequence[Sequence[str]]) -> list[int]:
+    """Return how many lines at the edge of each page are running ones; the outermost line comes first."""
+    pages = [
+        [_list_marks(line.strip(), i == 0, page) for i, line in enumerate(edge)] for page, edge in enumerate(edges)
+    ]
+    counts = Counter(chain.from_iterable(set().union(*marks) for marks in pages))
+    least = {str: len(pages) / 2, int: len(pages) * 3 / 4}  # A number beside any words may be that of a table's row.
+    running = {mark for mark, count in counts.items() if count >= _MIN_RUNNING and count > least[type(mark)]}
+    return [len(list(takewhile(running.intersection, marks))) for marks in pages]
+
+
+def _list_marks(line: str, is_outermost: bool, page: int) -> set[str | int]:
+    """Return what a running line has in common with others: its text, in which the page's number differs as the pages do."""
+    parts = ["".join(run) for _, run in groupby(line[:_MAX_RUNNING_CHARS], str.isdecimal)]
+    numbers = [i for i, part in enumerate(parts) if part.isdecimal() and len(part) < _MAX_DIGITS]
+    texts = ("\0".join(["", *parts[:i], str(int(parts[i]) - page), *parts[i + 1 :]]) for i in numbers)
+    ends = (int(word) - page for word in {*line.split()[:1], *line.split()[-1:]} & {parts[i] for i in numbers})
+    return {line, *texts, *(ends if is_outermost else ())}
 
 
 def _describe_unread(scanned: Sequence[int], damaged: Sequence[int]) -> str:

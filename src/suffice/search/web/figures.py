@@ -92,9 +92,8 @@ def yahoo(config: Settings) -> Provider:
     async def search(query: Query, k: int) -> list[Passage]:
         quotes: list[Passage] = []
         for ticker in list(dict.fromkeys(_TICKER_PATTERN.findall(query.text)))[: min(k, MAX_TICKERS)]:
-            request = ProviderRequest(
-                f"{url}/v8/finance/chart/{ticker}", {"range": "1d", "interval": "1d"}, empty_statuses=(404,)
-            )
+            chart, params = f"{url}/v8/finance/chart/{ticker}", {"range": "1d", "interval": "1d"}
+            request = ProviderRequest(chart, params, empty_statuses=(404,))
             quote = await fetch_json("Yahoo", request, _parse_quote)
             if quote is not None:
                 quotes.append(quote)
@@ -115,9 +114,8 @@ def _parse_quote(answer: Any) -> Passage | None:
     symbol, currency = str(meta["symbol"]), clean_text(meta.get("currency") or "")
     name = clean_text(meta.get("longName") or meta.get("shortName") or symbol)
     moment = datetime.fromtimestamp(int(meta["regularMarketTime"]), UTC)
-    parts = [
-        f"{name} ({symbol}) stood at {float(meta['regularMarketPrice']):g} {currency} on {moment:%Y-%m-%d at %H:%M} UTC"
-    ]
+    price = f"{float(meta['regularMarketPrice']):g} {currency}"
+    parts = [f"{name} ({symbol}) stood at {price} on {moment:%Y-%m-%d at %H:%M} UTC"]
     if previous := meta.get("chartPreviousClose"):
         parts.append(f"its previous close was {float(previous):g} {currency}")
     anchor = f"YF:{symbol}:snapshot"

@@ -50,12 +50,9 @@ def brave(config: Settings) -> Provider:
     """Brave Search, which has its own index."""
 
     def describe(url: str, key: str, text: str, k: int) -> ProviderRequest:
-        params: dict[str, str | int] = {
-            "count": min(k, MAX_RESULTS),
-            "result_filter": "web",
-            "text_decorations": "false",
-        }
-        params["q"] = " ".join(text.split()[:MAX_BRAVE_WORDS])[:MAX_BRAVE_CHARS]
+        shown = {"result_filter": "web", "text_decorations": "false"}
+        words = " ".join(text.split()[:MAX_BRAVE_WORDS])[:MAX_BRAVE_CHARS]
+        params: dict[str, str | int] = {"q": words, "count": min(k, MAX_RESULTS), **shown}
         refusals = {422: "the key or the query was not accepted; check BRAVE_API_KEY"}
         return ProviderRequest(f"{url}/web/search", params, {"X-Subscription-Token": key}, refusal_messages=refusals)
 
