@@ -273,3 +273,64 @@ def test_a_claim_about_two_rows_is_read_against_both_when_one_has_more_of_its_wo
 @pytest.mark.parametrize("claim", ["GW-2 costs 540 EUR.", "FM-200 weighs 2.4 kg.", "A gateway costs 2,000 EUR."])
 def test_the_figure_of_another_row_supports_nothing(claim):
     assert judge(claim, (PRICES,)).support != "supported"
+
+
+POLICIES = make_passage(
+    "i",
+    "# Insurance summary\n\n| Policy | Insurer | Sum insured | Excess | Premium a year |\n|---|---|---|---|---|\n"
+    "| Product liability | Calder Re | 2,000,000 GBP | 5,000 GBP | 6,480 GBP |\n"
+    "| Property | Northgate Mutual | 850,000 GBP | 1,000 GBP | 2,310 GBP |\n"
+    "| Cyber | Calder Re | 500,000 GBP | 2,500 GBP | 3,150 GBP |\n\nAll policies are renewed on 1 July.",
+    "Insurance summary",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("The excess of the cyber policy is 2,500 GBP.", "| Cyber |"),
+        ("The property policy costs 2,310 GBP a year.", "| Property |"),
+        ("The policies are renewed on 1 July.", "All policies"),
+    ],
+)
+def test_a_table_in_a_text_is_read_with_the_names_of_its_columns(claim, quote):
+    for cited in ((POLICIES,), ()):
+        verdict = judge(claim, cited, (POLICIES,))
+        assert verdict.support == "supported"
+        assert verdict.supporting[0].text.startswith(quote)
+
+
+@pytest.mark.parametrize(
+    "claim", ["The excess of the cyber policy is 5,000 GBP.", "The cyber policy costs 2,310 GBP a year."]
+)
+def test_a_figure_of_another_row_of_a_table_in_a_text_supports_nothing(claim):
+    verdict = judge(claim, (POLICIES,))
+    assert verdict.support == "contradicted"
+    assert verdict.contradicting[0].text.startswith("| Cyber |")
+
+
+def test_the_quote_is_the_sentence_without_which_the_passage_does_not_say_it():
+    """No sentence says it alone, and the title has as many of its words."""
+
+    class PassageReader(ScriptedReader):
+        def judge(self, pairs):
+            rows = super().judge(pairs)
+            rows[[len(text) < 60 for _, text in pairs]] = 0.0
+            return rows
+
+    law = make_passage(
+        "l", "SUPPLY AGREEMENT\n\nKestrel supplies KM-20.\n\nGerman law applies. It runs for three years.", "c"
+    )
+    verdict = judge(
+        "The supply agreement is governed by the law of Germany.", (law,), checker=Checker(PassageReader("German"))
+    )
+    assert verdict.supporting[0].text == "German law applies."
+
+
+def test_a_claim_that_no_source_states_comes_with_what_is_nearest():
+    lease = make_passage(
+        "l", "The Tenant has paid a deposit of 12,450 GBP. The roof is not part of the premises.", "Lease"
+    )
+    verdict = judge("Tidewell paid its bank a deposit of 12,450 GBP.", (), (lease,))
+    assert verdict.support == "unsupported"
+    assert verdict.deciding_quote.text == "The Tenant has paid a deposit of 12,450 GBP."

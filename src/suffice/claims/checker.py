@@ -117,10 +117,8 @@ def _choose_rows(claim: str, title: str, rows: Mapping[Offsets, str]) -> set[Off
 
     A figure of another row says nothing of what the claim is about. Figures do not tell which row that is: they may be wrong.
     """
-    wanted, texts = (
-        content_stems(_NUMBER.sub(" ", claim)),
-        {row: f"{title} {rows[row]}".casefold() for row in rows if rows[row]},
-    )
+    wanted = content_stems(_NUMBER.sub(" ", claim))
+    texts = {row: f"{title} {text}".casefold() for row, text in rows.items() if text}
     named = [[row for row in texts if name.casefold() in texts[row]] for name in extract_names(claim)]
     best = set[Offsets]()
     for group in [group for group in named if group] or [list(texts)]:

@@ -112,8 +112,7 @@ def _run_app(arguments: list[str]) -> int:
             return print_error(str(error), error.exit_code)
         if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("suffice"):
             return print_error(
-                f"This command needs the package {error.name}; run: {describe_install('service')}",
-                InputError.exit_code,
+                f"This command needs the package {error.name}; run: {describe_install('service')}", InputError.exit_code
             )
         if type(error).__name__ == "NoArgsIsHelpError":  # A group without a command, such as "suffice lab".
             context: Any = getattr(error, "ctx", None)

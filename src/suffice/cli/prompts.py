@@ -54,9 +54,7 @@ def show(
 
 
 @prompts_app.command()
-def diff(
-    name: str | None = argument(None, "The prompt. Without it, all that you replaced.", "NAME"),
-) -> None:
+def diff(name: str | None = argument(None, "The prompt. Without it, all that you replaced.", "NAME")) -> None:
     """Show how your prompts differ from the built-in ones."""
     from suffice.prompts.base import list_own_templates, read_built_in
 

@@ -101,8 +101,7 @@ def delete(
 
 @memory_app.command()
 def search(
-    text: str = argument("", "What to look for. Without it, show all findings.", "TEXT"),
-    as_json: bool = JSON,
+    text: str = argument("", "What to look for. Without it, show all findings.", "TEXT"), as_json: bool = JSON
 ) -> None:
     """Show findings of earlier runs, with their sources."""
     findings = _open_findings().search(text)

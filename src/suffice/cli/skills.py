@@ -39,8 +39,7 @@ def list_skills(context: typer.Context, as_json: bool = JSON) -> None:
 
 @skills_app.command()
 def show(
-    name: str = argument(..., "The name of the skill, with or without the slash.", "NAME"),
-    as_json: bool = JSON,
+    name: str = argument(..., "The name of the skill, with or without the slash.", "NAME"), as_json: bool = JSON
 ) -> None:
     """Show where a skill acts, what it sets and what it tells the writer."""
     skill = _load().get(name.lstrip("/").lower())

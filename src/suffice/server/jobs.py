@@ -117,9 +117,7 @@ async def read_log(service: ServiceDep, client: ClientDep) -> StreamingResponse:
 
 
 @router.post(
-    "/replay",
-    summary="Where another gate would have stopped a run",
-    responses=_ERRORS | document_errors(400, 408, 413),
+    "/replay", summary="Where another gate would have stopped a run", responses=_ERRORS | document_errors(400, 408, 413)
 )
 async def replay_gates(request: schema.ReplayRequest, service: ServiceDep, client: ClientDep) -> schema.ReplayResponse:
     gates = [parse_gate(text, files=False) for text in request.stop]

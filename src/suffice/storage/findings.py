@@ -152,10 +152,7 @@ class FindingStore:
 
 
 def rank_findings(
-    findings: Sequence[StoredFinding],
-    task: str,
-    embed: Embed | None = None,
-    limit: int = MAX_RESULTS,
+    findings: Sequence[StoredFinding], task: str, embed: Embed | None = None, limit: int = MAX_RESULTS
 ) -> list[StoredFinding]:
     by_words = [(max(_stem_similarity(task, text) for text in finding.texts), finding) for finding in findings]
     candidates = sorted((pair for pair in by_words if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]

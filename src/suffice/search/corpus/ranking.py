@@ -32,12 +32,7 @@ class Candidate:
 
 
 def rank_candidates(
-    text: str,
-    candidates: Sequence[Candidate],
-    alpha: float,
-    rough: Sequence[float] | None,
-    k: int,
-    embed: Embed | None,
+    text: str, candidates: Sequence[Candidate], alpha: float, rough: Sequence[float] | None, k: int, embed: Embed | None
 ) -> list[tuple[float, IndexEntry]]:
     """Rank candidates, best first: all by their ``rough`` cosines, then the best ``k`` also by their nearest stretch.
 

@@ -295,12 +295,7 @@ class CorpusSearch(VectorSearch):
         return len(users) < 2 or file == next(listed for listed in self._files if listed in users)
 
 
-def score_all(
-    question: str,
-    texts: Sequence[str],
-    vectors: Vectors,
-    embed: Callable[[list[str]], Vectors],
-) -> Vectors:
+def score_all(question: str, texts: Sequence[str], vectors: Vectors, embed: Callable[[list[str]], Vectors]) -> Vectors:
     """Return the similarity of every text to a question: by the static vectors, and of the best also by the embedding model.
 
     What the model did not compare gets what its static vector leads one to expect.
