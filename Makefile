@@ -40,7 +40,7 @@ lock: ## Write the lock file for development, for every platform and Python vers
 	  --no-emit-index-url --no-annotate --custom-compile-command 'make lock' --output-file $(LOCK)
 
 test: $(READY) ## Run all tests except those that need a language model.
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Uses the model of SUFFICE_MODEL or OPENAI_BASE_URL, or a small one on this machine if there is one.
 test-llm: $(READY) ## Run the tests that need a real language model.

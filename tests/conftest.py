@@ -24,6 +24,16 @@ hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=300)
 hypothesis.settings.load_profile("quick")
 
+# The longest tests, which wait more than they compute: begun last, they leave the other process idle.
+_LONGEST = (
+    "reliability/",
+    "lab/",
+    "test_patterns.py",
+    "test_privacy.py",
+    "server/test_two_services.py",
+    "test_docs.py",
+)
+
 _MODEL_VARIABLES = (
     "OPENAI_",
     "ANTHROPIC_",
@@ -34,6 +44,12 @@ _MODEL_VARIABLES = (
     "SUFFICE_MODEL",
     "HARNESS_",
 )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest tests first (``--no-loadscope-reorder`` keeps them there)."""
+    root = Path(__file__).parent
+    items.sort(key=lambda item: not item.path.relative_to(root).as_posix().startswith(_LONGEST))
 
 
 @pytest.fixture(autouse=True)

@@ -53,7 +53,7 @@ _INLINE = re.compile(
 # What tells AsciiDoc without a telling name: block attributes, conditions, tables or references.
 ASCIIDOC_MARKUP = re.compile(
     r"^\[(?:source|verse|quote|listing|horizontal|discrete|NOTE|TIP|WARNING|IMPORTANT|CAUTION|(?:cols|options|subs)=)[^\[\]\n]*\]\s*$"
-    r"|^(?:ifn?def|endif|include|image)::\S*\[.*\]\s*$|^\|={3,}\s*$|\b(?:xref|linkgit):[\w./#-]+\[[^\]\n]*\]",
+    r"|^(?:ifn?def|endif|include|image)::[^\s\[]*+\[.*\]\s*$|^\|={3,}\s*$|\b(?:xref|linkgit):[\w./#-]+\[[^\]\n]*\]",
     re.MULTILINE,
 )
 _MAN_PAGE = re.compile(r"[.'][ \t]*(?:TH|Dd)\s|[.'][ \t]*S[hH]\s")
