@@ -3,22 +3,21 @@
 import asyncio
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from suffice.answers import Quotation
 from suffice.models.reader.model import ReaderModel, find_reader
 from suffice.text.blocks import split_blocks
 from suffice.text.entities import content_stems, extract_names
-from suffice.text.markdown import split_row
+from suffice.text.quotations import read_cells
 from suffice.text.sentences import Offsets, quotable_spans
 from suffice.types import ROW_KINDS, Passage
 
 MAX_TEXT_CHARS = 1_600  # What the reader takes in at once, with a claim of usual length.
-_NUMBER = re.compile(r"(?<![\w.,-])\d[\d.,]*(?!\w)")  # Not that of a name such as GW-2.
 _WORDS_SUPPORT = 0.8  # The share of a claim's words that a text must have where there is no reader.
 
 
@@ -105,9 +104,8 @@ def _list_rows(passage: Passage) -> dict[Offsets, str]:
         return {span: text[slice(*span)] for span in quotable_spans(text, passage.kind)}
     for block in split_blocks(text, passage.kind):
         if block.format == "table" and block.head is not None:
-            names = split_row(text[slice(*block.head)].split("\n")[0])
-            cells = {row: zip(names, split_row(text[slice(*row)]), strict=False) for row in block.units}
-            rows |= {row: "; ".join(f"{name}: {cell}" for name, cell in own) for row, own in cells.items()}
+            cells = {row: read_cells(Quotation(passage, (block.head, row), "table")) for row in block.units}
+            rows |= {row: "; ".join(f"{name}: {cell}" for name, cell in own.items()) for row, own in cells.items()}
             rows[block.head] = ""
     return rows
 
@@ -117,7 +115,9 @@ def _choose_rows(claim: str, title: str, rows: Mapping[Offsets, str]) -> set[Off
 
     A figure of another row says nothing of what the claim is about. Figures do not tell which row that is: they may be wrong.
     """
-    wanted = content_stems(_NUMBER.sub(" ", claim))
+    if not rows:
+        return set()
+    wanted = {stem for stem in content_stems(claim) if not stem[0].isdigit()}
     texts = {row: f"{title} {text}".casefold() for row, text in rows.items() if text}
     named = [[row for row in texts if name.casefold() in texts[row]] for name in extract_names(claim)]
     best = set[Offsets]()
