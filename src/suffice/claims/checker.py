@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -18,6 +19,7 @@ from suffice.text.sentences import Offsets, quotable_spans
 from suffice.types import ROW_KINDS, Passage
 
 MAX_TEXT_CHARS = 1_600  # What the reader takes in at once, with a claim of usual length.
+_NUMBER = re.compile(r"(?<![\w.,-])\d[\d.,]*(?!\w)")  # Not that of a name such as GW-2.
 _WORDS_SUPPORT = 0.8  # The share of a claim's words that a text must have where there is no reader.
 
 
@@ -117,7 +119,7 @@ def _choose_rows(claim: str, title: str, rows: Mapping[Offsets, str]) -> set[Off
     """
     if not rows:
         return set()
-    wanted = {stem for stem in content_stems(claim) if not stem[0].isdigit()}
+    wanted = content_stems(_NUMBER.sub(" ", claim))
     texts = {row: f"{title} {text}".casefold() for row, text in rows.items() if text}
     named = [[row for row in texts if name.casefold() in texts[row]] for name in extract_names(claim)]
     best = set[Offsets]()
