@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from injections import ATTACKS, DICTATIONS, ORDINARY
 
-from suffice.screening.filter import MAX_WHOLE_LINE_CHARS, remove_injected_lines
+from suffice.screening.filter import MAX_WHOLE_LINE_CHARS, find_word_starts, remove_injected_lines
+from suffice.screening.patterns import COMPILED
+from suffice.screening.unmask import normalize_visible_text
 
 BEFORE = "Tea has been grown in Assam since 1837."
 AFTER = "The leaves are withered, rolled and dried."
@@ -79,3 +81,12 @@ def test_any_text_can_be_screened(text):
 def test_screening_is_idempotent(attack, before, after):
     once = remove_injected_lines(f"{before}\n\n{attack}\n\n{after}")
     assert not remove_injected_lines(once.text).removed
+
+
+@pytest.mark.parametrize(("starts", "pattern"), COMPILED)
+@given(data=st.data())
+@settings(max_examples=20)
+def test_a_match_has_a_word_by_which_the_pattern_is_chosen(starts, pattern, data):
+    text = normalize_visible_text(data.draw(st.from_regex(pattern)))
+    if starts and pattern.search(text):
+        assert starts & find_word_starts(text)

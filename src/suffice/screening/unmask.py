@@ -26,7 +26,7 @@ _HOMOGLYPHS = str.maketrans(
 _LEETSPEAK_DIGITS = str.maketrans("013457$@!", "oieastsai")
 _LEETSPEAK_HINT = re.compile(r"[a-z][013457$@!][a-z]")
 _LEETSPEAK_WORD = re.compile(r"[a-z013457$@!]{4,}")
-_EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\w)|(?<=\w)[*_~]{1,3}(?!\w)|<!--|-->")
+_EMPHASIS = ("*", "_", "~", "<!--", "-->")
 _SPACED_LETTERS = re.compile(r"(?<!\w)(?:\w([ ._\-*]{1,2}))(?:\w\1){3,}\w(?!\w)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _ESCAPES = re.compile(r"&(?:#\w+|\w+);|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}")
@@ -39,8 +39,11 @@ def iter_deobfuscated(text: str) -> Iterator[str]:
     yield plain
     if not plain.isascii():
         yield plain.translate(_HOMOGLYPHS)
-    if _EMPHASIS.search(plain):
-        yield _EMPHASIS.sub("", plain)
+    unmarked = plain
+    for mark in _EMPHASIS:
+        unmarked = unmarked.replace(mark, "")
+    if unmarked != plain:
+        yield unmarked
     if _SPACED_LETTERS.search(plain):
         yield _SPACED_LETTERS.sub(
             lambda run: re.sub(r"[ ._\-*]", "", run.group()), re.sub(r"\s{2,}", "\u2003", plain)
