@@ -73,6 +73,7 @@ class ClaimVerifier:
     _is_offline: bool = False
     _cache: dict[Statement, tuple[int, ClaimVerdict]] = field(default_factory=dict)
     _by_model: dict[Statement, ClaimVerdict] = field(default_factory=dict)
+    _stems: dict[str, frozenset[str]] = field(default_factory=dict)
 
     async def __call__(self, draft: Draft) -> Checked:
         """Return the draft with every unsupported statement mended or removed; a lenient run marks such statements."""
@@ -166,9 +167,14 @@ class ClaimVerifier:
     def _rank_passages(self, text: str, limit: int = PASSAGES_PER_CLAIM) -> list[Passage]:
         """Return the passages that share most words with a text."""
         stems = content_stems(text)
-        shared = ((len(stems & content_stems(f"{item.title} {item.text}")), item) for item in self.run.evidence)
+        shared = ((len(stems & self._find_stems(item)), item) for item in self.run.evidence)
         best = heapq.nlargest(limit, ((count, -i, item) for i, (count, item) in enumerate(shared) if count))
         return [passage for _, _, passage in best]
+
+    def _find_stems(self, passage: Passage) -> frozenset[str]:
+        if passage.id not in self._stems:
+            self._stems[passage.id] = content_stems(f"{passage.title} {passage.text}")
+        return self._stems[passage.id]
 
     async def _check_quotation(self, quotation: Quotation, shown: Sequence[Quotation]) -> ClaimVerdict:
         """Return the verdict on the deciding sentence of a quotation: supported by itself; others may disagree."""

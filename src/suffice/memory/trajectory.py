@@ -17,15 +17,20 @@ class TrajectoryMemory:
         self._task_stems = content_stems(task)
         self._evidence = evidence
         self._notes: list[tuple[Note, int]] = []  # With their tokens.
-        self._summaries: list[tuple[Note, int]] = []
+        self._summaries: dict[int, tuple[Note, int]] = {}  # Made when they are first shown.
 
     async def update(self, round: Round) -> None:
         for passage in round.new:
             note = self._evidence.make_note(passage)
-            summary = one_line_summary(passage.text, passage.kind, self._task_stems)
-            short_note = replace(note, text=summary, whole=False)
             self._notes.append((note, count_note_tokens(note)))
-            self._summaries.append((short_note, count_note_tokens(short_note)))
+
+    def _summarize(self, position: int) -> tuple[Note, int]:
+        if position not in self._summaries:
+            note, _ = self._notes[position]
+            summary = one_line_summary(note.text, note.kind, self._task_stems)
+            short_note = replace(note, text=summary, whole=False)
+            self._summaries[position] = short_note, count_note_tokens(short_note)
+        return self._summaries[position]
 
     def render(self, budget: int) -> tuple[Note, ...]:
         chosen: list[Note] = []
@@ -36,10 +41,10 @@ class TrajectoryMemory:
             position -= 1
             chosen.append(self._notes[position][0])
             left -= self._notes[position][1]
-        while position and self._summaries[position - 1][1] <= left:
+        while position and self._summarize(position - 1)[1] <= left:
             position -= 1
-            chosen.append(self._summaries[position][0])
-            left -= self._summaries[position][1]
+            chosen.append(self._summarize(position)[0])
+            left -= self._summarize(position)[1]
         return tuple(reversed(chosen))
 
 

@@ -73,8 +73,12 @@ def stem_words(text: str, language: str = ENGLISH) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def content_stems(text: str, language: str = ENGLISH) -> frozenset[str]:
     """Return the stems of the words that carry meaning."""
-    words = (word for word in tokenize(text) if _is_content_word(word, language))
-    return frozenset(stem_words(" ".join(words), language))
+    return frozenset().union(*[_stem_content_word(word, language) for word in set(tokenize(text))])
+
+
+@lru_cache(maxsize=_STEM_CACHE_SIZE)
+def _stem_content_word(word: str, language: str) -> tuple[str, ...]:
+    return stem_words(word, language) if _is_content_word(word, language) else ()
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -28,6 +28,7 @@ _SHA256 = "94d8441c79bd807d746990aab562230d634e6c03a8caf81c741d2becdffcf525"
 FOLDER = Path(__file__).parents[1] / "minilm"
 # The length the model was trained with. It accepts 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
+_REMEMBERED = 4_000  # Vectors, some ten megabytes with their texts.
 _M_ARENA_MAX = -8  # glibc's number for the most heaps of a process.
 
 
@@ -57,18 +58,24 @@ class MiniLM:
     def __init__(self) -> None:
         # One text at a time: it uses all cores.
         self._run_lock = threading.Lock()
+        # What the search compared, the answer compares again.
+        self._embed_once = lru_cache(maxsize=_REMEMBERED)(self._embed)
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         import numpy as np
 
+        vectors = np.array([self._embed_once(text) for text in texts], np.float32)
+        return normalize_rows(vectors.reshape(-1, self.dimension))
+
+    def _embed(self, text: str) -> "NDArray[np.float32]":
+        import numpy as np
+
         tokenizer, session = load_tokenizer(_MAX_TOKENS), open_session(FOLDER / "model.onnx", _SHA256)
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
-        for row, encoding in enumerate(tokenizer.encode_batch(list(texts))):
-            ids = np.array([encoding.ids], np.int64)
-            feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-            with self._run_lock:
-                vectors[row] = session.run(None, feed)[0][0].mean(0)
-        return normalize_rows(vectors)
+        ids = np.array([tokenizer.encode(text).ids], np.int64)
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        with self._run_lock:
+            found: NDArray[np.float32] = session.run(None, feed)[0][0].mean(0)
+        return found
 
 
 @cache

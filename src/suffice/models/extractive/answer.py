@@ -12,12 +12,14 @@ from dataclasses import replace
 
 from suffice.answers import Closest, Draft, Quotation
 from suffice.measure.stretches import compute_cosines
+from suffice.models.embeddings.static import embed_static
 from suffice.models.extractive.chains import Chain, follow_chain
 from suffice.models.extractive.excerpts import quote_around
 from suffice.models.extractive.ranking import RankedPassage, find_stems, load_weights, rank_passages
 from suffice.models.extractive.sufficiency import estimate_sufficiency, find_missing_words
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.blocks import ITEM_MARKER
+from suffice.text.languages import ENGLISH
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import is_yes_no_question, strip_count
@@ -58,19 +60,19 @@ def quote_answer(
     chain = follow_chain(question, ranked, reader)
     sufficiency = estimate_sufficiency(question, ranked, chain)
     if sufficiency == "no":
-        return Draft(origin="quoted", closest=_list_closest(question, ranked, embed), sufficiency="no")
+        return Draft(origin="quoted", closest=_list_closest(question, ranked), sufficiency="no")
     near = [candidate for candidate in ranked if candidate.score > ranked[0].score - _MAX_BEHIND]
     ordered = chain.ranked if chain is not None else near
     most = count or (_MAX_STEPS if chain is not None else MAX_QUOTATIONS)
     quotations: list[Quotation] = []
-    for quotation in _quote_sides(question, ranked, embed):
+    for quotation in _quote_sides(question, ranked):
         _add_new(quotations, quotation)
     for number, candidate in enumerate(ordered):
         if len(quotations) < most:
             room = _OTHER_CHARS if quotations else _FIRST_CHARS
-            _add_new(quotations, _quote(question, candidate, embed, room, chain))
+            _add_new(quotations, _quote(question, candidate, room, chain))
         for part in () if number else question.parts:  # Sections of one passage may answer one each.
-            core = _find_best_unit(replace(question, text=part), candidate, embed)
+            core = _find_best_unit(replace(question, text=part), candidate)
             _add_new(quotations, _quote_side(candidate, core))
     # After several steps the reader's spans are too often wrong, whatever their probability.
     short = _find_short_answer(question, ordered[0]) if chain is None else None
@@ -83,15 +85,13 @@ def quote_answer(
     )
 
 
-def _quote(
-    question: Question, candidate: RankedPassage, embed: Embed | None, room: int, chain: Chain | None = None
-) -> Quotation:
+def _quote(question: Question, candidate: RankedPassage, room: int, chain: Chain | None = None) -> Quotation:
     """Return the stretch of a passage around the sentence with the reader's span, else around the nearest one.
 
     That sentence is marked if it is also the nearest by words and meaning; words that the reader is sure of are marked instead.
     """
     answer = (chain.find_answer(candidate) if chain is not None else None) or candidate.answer
-    nearest = _find_best_unit(question, candidate, embed)
+    nearest = _find_best_unit(question, candidate)
     start = answer.start if answer is not None and answer.end > answer.start else -1
     unit = next((one for one in candidate.units if one.span[0] <= start < one.span[1]), None)
     core = unit.span if unit is not None else nearest
@@ -109,33 +109,32 @@ def _quote(
     return replace(quotation, marked=((bullet.end() if bullet else core[0], core[1]),) if is_agreed else ())
 
 
-def _find_best_unit(
-    question: Question, candidate: RankedPassage, embed: Embed | None, named: frozenset[str] = frozenset()
-) -> Offsets:
+def _find_best_unit(question: Question, candidate: RankedPassage, named: frozenset[str] = frozenset()) -> Offsets:
     """Return the sentence, item or row that has most words of the question and is nearest in meaning.
 
     Those that have the stems in ``named`` come first.
     """
     units = [unit for unit in candidate.units if named <= unit.stems] or candidate.units
-    cosines = compute_cosines(question.text, [candidate.passage.text[slice(*unit.span)] for unit in units], embed)
+    texts = [candidate.passage.text[slice(*unit.span)] for unit in units]
+    cosines = compute_cosines(question.text, texts, embed_static if question.language == ENGLISH else None)
     best = max(range(len(units)), key=lambda i: units[i].coverage + cosines[i], default=None)
     return units[best].span if best is not None else (0, 0)
 
 
-def _quote_sides(question: Question, ranked: Sequence[RankedPassage], embed: Embed | None) -> list[Quotation]:
+def _quote_sides(question: Question, ranked: Sequence[RankedPassage]) -> list[Quotation]:
     """Return the best stretch that names both sides of a comparison, and one about each side: where the title names it."""
     found = []
     stems = [find_stems(side, question.language) for side in question.sides]
     both = frozenset[str]().union(*stems)
     joint = (one for one in ranked[:MAX_QUOTATIONS] if any(both <= unit.stems for unit in one.units))
     for candidate in list(joint)[:1] if stems else []:
-        core = _find_best_unit(question, candidate, embed, both)
+        core = _find_best_unit(question, candidate, both)
         found.append(_quote_side(candidate, core))
     for side, named in zip(question.sides, stems, strict=True):
         naming = [candidate for candidate in ranked if named <= candidate.stems]
         naming.sort(key=lambda one: -_measure_title(one.passage.title, side, named, question.language))
         for candidate in naming[:1]:
-            core = _find_best_unit(question, candidate, embed, named)
+            core = _find_best_unit(question, candidate, named)
             found.append(_quote_side(candidate, core))
     return found
 
@@ -179,10 +178,10 @@ def _is_sure(answer: AnswerSpan) -> bool:
     return answer.probability >= float(load_weights()["short_answer"]["least"])
 
 
-def _list_closest(question: Question, ranked: Sequence[RankedPassage], embed: Embed | None) -> tuple[Closest, ...]:
+def _list_closest(question: Question, ranked: Sequence[RankedPassage]) -> tuple[Closest, ...]:
     """Return the nearest passages, each with the question's words that it lacks."""
     return tuple(
         Closest(replace(quotation, marked=()), find_missing_words(question, candidate.stems))
         for candidate in ranked[:_MAX_CLOSEST]
-        for quotation in [_quote(question, candidate, embed, _OTHER_CHARS)]
+        for quotation in [_quote(question, candidate, _OTHER_CHARS)]
     )
