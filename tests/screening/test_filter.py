@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from injections import ATTACKS, DICTATIONS, ORDINARY
 
-from suffice.screening.filter import MAX_WHOLE_LINE_CHARS, find_word_starts, remove_injected_lines
-from suffice.screening.patterns import COMPILED
+from suffice.screening.filter import MAX_WHOLE_LINE_CHARS, remove_injected_lines
+from suffice.screening.patterns import COMPILED, WORD_START
 from suffice.screening.unmask import normalize_visible_text
 
 BEFORE = "Tea has been grown in Assam since 1837."
@@ -89,4 +89,4 @@ def test_screening_is_idempotent(attack, before, after):
 def test_a_match_has_a_word_by_which_the_pattern_is_chosen(starts, pattern, data):
     text = normalize_visible_text(data.draw(st.from_regex(pattern)))
     if starts and pattern.search(text):
-        assert starts & find_word_starts(text)
+        assert starts.intersection(WORD_START.findall(text))

@@ -7,7 +7,7 @@ through: prompts fence retrieved text as data, and an answer links only to its s
 import re
 from typing import NamedTuple
 
-from suffice.screening.patterns import COMPILED
+from suffice.screening.patterns import COMPILED, WORD_START
 from suffice.screening.unmask import iter_deobfuscated
 from suffice.text.sentences import split_sentences
 
@@ -22,7 +22,6 @@ _SECURITY_WRITING = re.compile(
     r"\b(?:attack\w*|inject\w*|jailbreak\w*|payloads?|adversar\w*|malicious|vulnerab\w*|exploit\w*|e\.g\.|for example|such as"
     r"|phrases?|example of|red[- ]team\w*)\b"
 )
-_WORD_STARTS = re.compile(r"\b[^\W\d_]{1,4}")
 _QUOTED = re.compile(r"“[^”]{3,300}”|\"[^\"]{3,300}\"|`[^`]{3,300}`|«[^»]{3,300}»|(?<!\w)[‘'][^’'\n]{6,300}[’'](?!\w)")
 
 
@@ -70,17 +69,12 @@ def _is_unquoted_injection(view: str) -> bool:
 
 
 def _matches_patterns(view: str) -> bool:
-    starts, unwrapped = find_word_starts(view), view.replace("\n", " ")
+    starts, unwrapped = set(WORD_START.findall(view)), view.replace("\n", " ")
     return any(
         pattern.search(unwrapped) or (pattern.pattern.startswith("^") and pattern.search(view))
         for needed, pattern in COMPILED
         if not needed or not needed.isdisjoint(starts)
     )
-
-
-def find_word_starts(view: str) -> set[str]:
-    """Return the first letters of the words, as ``patterns`` names them."""
-    return set(_WORD_STARTS.findall(view))
 
 
 def _find_flagged_lines(lines: list[str]) -> set[int]:
