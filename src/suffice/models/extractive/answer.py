@@ -19,7 +19,6 @@ from suffice.models.extractive.ranking import RankedPassage, find_stems, load_we
 from suffice.models.extractive.sufficiency import estimate_sufficiency, find_missing_words
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.blocks import ITEM_MARKER
-from suffice.text.languages import ENGLISH
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import is_yes_no_question, strip_count
@@ -110,13 +109,13 @@ def _quote(question: Question, candidate: RankedPassage, room: int, chain: Chain
 
 
 def _find_best_unit(question: Question, candidate: RankedPassage, named: frozenset[str] = frozenset()) -> Offsets:
-    """Return the sentence, item or row that has most words of the question and is nearest in meaning.
+    """Return the sentence, item or row with most words of the question; in a passage that was read it is near in meaning too.
 
     Those that have the stems in ``named`` come first.
     """
     units = [unit for unit in candidate.units if named <= unit.stems] or candidate.units
     texts = [candidate.passage.text[slice(*unit.span)] for unit in units]
-    cosines = compute_cosines(question.text, texts, embed_static if question.language == ENGLISH else None)
+    cosines = compute_cosines(question.text, texts, embed_static if candidate.answer else None)
     best = max(range(len(units)), key=lambda i: units[i].coverage + cosines[i], default=None)
     return units[best].span if best is not None else (0, 0)
 
