@@ -25,7 +25,7 @@ from suffice.models.reader.model import find_reader
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import AnswerSentence, DraftAnswer, SynthesisResponse
 from suffice.report.anchors import DATA_KIND, add_anchors
-from suffice.report.findings import find_findings, find_missing, find_passage_date, sort_by_aspect
+from suffice.report.findings import find_findings, find_passage_date, sort_by_aspect
 from suffice.report.notices import describe_notice
 from suffice.report.survey import write_survey
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS, MIN_PROMPT_TOKENS
@@ -128,7 +128,6 @@ async def survey_evidence(run: RunState) -> Draft:
 
     def write() -> Draft:
         found = find_findings(question, files, nearness, embed_static)
-        found += find_missing(question, found, passages, nearness, embed_static)
         return write_survey(question, sort_by_aspect(question, found), passages, length=run.length)
 
     return replace(await asyncio.to_thread(write), open_questions=run.gaps)

@@ -22,7 +22,7 @@ from suffice.claims.dates import find_dates
 from suffice.claims.figures import Figure, find_figures, share_name
 from suffice.models.extractive.ranking import QuestionWords, source_stems
 from suffice.text.blocks import ITEM_MARKER, split_blocks
-from suffice.text.entities import content_stems, extract_names, stem_words, strip_instruction, strip_parenthetical
+from suffice.text.entities import content_stems, extract_names, strip_instruction, strip_parenthetical
 from suffice.text.question import read_question
 from suffice.text.quotations import name_file
 from suffice.text.sentences import ends_sentence, split_sentences
@@ -39,7 +39,6 @@ ONLY_ASPECT = "Findings"  # Where no label fits anything.
 MIN_SALIENCE = 0.25  # Below it a sentence tells nothing on the question; the best one of a file is kept.
 _MAX_CONTEXT_WORDS = 60
 _MIN_WORDS, _LONG_WORDS = 6, 40
-_MAX_MISSING = 3  # Words of a question for which a finding is looked for in all that was read.
 _REPEATED, _SAME_FACT, _SAME_MATTER = 0.7, 0.5, 0.6  # Shares of words that two sentences have in common.
 _MIN_IN_ASPECT, _MIN_SHARE_IN_ASPECT = 2, 0.08
 _MAX_PARTS = 4  # Of a question.
@@ -110,21 +109,6 @@ def find_findings(
     for unit, salience in sorted(chosen, key=lambda pair: -pair[1]):
         _add(found, unit, salience)
     return [finding for _, finding in found]
-
-
-def find_missing(
-    question: str, findings: Sequence[Finding], passages: Sequence[Passage], nearness: "dict[str, float]", embed: Embed
-) -> list[Finding]:
-    """Return the best finding for each word of the question that a passage has and none of the findings."""
-    known = content_stems(" ".join([*extract_names(question), *_TASK_WORDS, *map(_read_text, findings)]))
-    wanted = content_stems(question) - known
-    missing = [stem for stem in dict.fromkeys(stem_words(strip_instruction(question))) if stem in wanted]
-    added: list[Finding] = []
-    for stem in missing[:_MAX_MISSING]:
-        own = [[passage] for passage in passages if stem in content_stems(passage.text)]
-        found = find_findings(question, own, nearness, embed, min_salience=0.0)
-        added += [one for one in found if stem in content_stems(_read_text(one))][:1]
-    return [one for one in dict.fromkeys(added) if one not in findings]
 
 
 # -- sentences and records ---------------------------------------------------------------------------------------------
