@@ -10,8 +10,7 @@ import re
 
 _MODEL = (
     r"(?:(?:ai|research|autonomous|large) )?\b(?:ai|a\.i|llms?|language models?|chat ?bots?|chatgpt|gpt-?\d\w{0,9}|claude"
-    r"|gemini"
-    r"|copilot|assistants?|summari[sz]ers?|(?<=\bai )(?:agents?|models?|systems?|graders?)|(?<=\bresearch )agents?)\b"
+    r"|gemini|copilot|assistants?|summari[sz]ers?|(?<=\bai )(?:agents?|models?|systems?|graders?)|(?<=\bresearch )agents?)\b"
 )
 _MODEL_STARTS = "ai i llm llms lang chat gpt clau gemi copi assi summ agen"
 _INSTRUCTIONS = r"(?:instruction|prompt|rule|direction|guideline|constraint|context|directive)s?"
@@ -24,51 +23,42 @@ PATTERNS = (
     r":: <\|\w{2,20}\|?>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>",
     r"syst assi deve admi :: (?<!`)</?(?:system|assistant|developer|admin)>(?!`)",
     r"syst inst assi :: ^\W{0,9}#{2,6} {0,3}(?:system|instructions?|assistant) ?(?:prompt|message)? {0,3}:? {0,3}$",
-    "syst deve admi root inst :: "
-    r"^\W{0,9}(?:(?:(?:new|updated|secret) )?(?:system|developer|admin|root)[ _-](?:override|prompt|instructions?|notice"
-    r"|note|message)"
-    r"|(?:new|updated|secret) instructions)(?: from the \w{1,20})? {0,3}[:\]]",
-    "open anth goog your deve :: "
-    r"\b(?:message|instruction|note|text) (?:is|comes|was sent) .{0,20}from (?:openai|anthropic|google|your|the developer)",
+    r"syst deve admi root inst :: ^\W{0,9}(?:(?:(?:new|updated|secret) )?(?:system|developer|admin|root)[ _-](?:override"
+    r"|prompt|instructions?|notice|note|message)|(?:new|updated|secret) instructions)(?: from the \w{1,20})? {0,3}[:\]]",
+    r"open anth goog your deve :: \b(?:message|instruction|note|text) (?:is|comes|was sent) .{0,20}from (?:openai|anthropic"
+    r"|google|your|the developer)",
     # Dropping the instructions, the question or the other sources.
-    "igno disr forg over bypa disc diso pay foll obey use usin trus cite citi :: "
-    r"\b(?:ignor(?:e|ing)|disregard(?:ing)?|forget|overrides?|bypass|discard|disobey|pay no attention to|(?:do not|must not"
-    r"|don't|stop|never)"
-    r" (?:follow(?:ing)?|obey(?:ing)?|use|using|trust(?:ing)?|cite|citing))\b.{0,20}?\b"
-    rf"(?:(?:previous|prior|above|earlier|original|system|your|all)\b.{{0,20}}\b{_INSTRUCTIONS}\b"
-    rf"|{_INSTRUCTIONS} (?:above|you (?:were|have))|(?:everything|all) (?:that came )?(?:you|above|before)\b"
-    rf"|user's? (?:question|query|request)"
-    r"|other (?:sources|pages|documents|results)\b|(?:year|date|figure|number|value) \d)",
-    "igno igna igni verg oubl olvi dime esqu nege verg zign abai lupa glöm bỏ :: "
-    r"\b(?:ignor[aei]\w{0,5}|vergiss|oublie[rz]|olvid\w|dimentica|esque[çc]a|negeer|vergeet|zignoruj|abaikan|lupakan|glöm"
-    r"|bỏ qua)\b"
-    r".{0,40}\b(?:anweisung|regel|reglas|consignes|instru(?:cci|ks|kt|kc|ç)|instructi(?:es|ons pr[ée]c)|istruz|hướng dẫn)",
+    rf"igno disr forg over bypa disc diso pay foll obey use usin trus cite citi :: \b(?:ignor(?:e|ing)|disregard(?:ing)?"
+    rf"|forget|overrides?|bypass|discard|disobey|pay no attention to|(?:do not|must not|don't|stop|never) (?:follow(?:ing)?"
+    rf"|obey(?:ing)?|use|using|trust(?:ing)?|cite|citing))\b.{{0,20}}?\b(?:(?:previous|prior|above|earlier|original|system"
+    rf"|your|all)\b.{{0,20}}\b{_INSTRUCTIONS}\b|{_INSTRUCTIONS} (?:above|you (?:were|have))|(?:everything"
+    rf"|all) (?:that came )?(?:you|above|before)\b|user's? (?:question|query|request)|other (?:sources|pages|documents"
+    rf"|results)\b|(?:year|date|figure|number|value) \d)",
+    r"igno igna igni verg oubl olvi dime esqu nege verg zign abai lupa glöm bỏ :: \b(?:ignor[aei]\w{0,5}|vergiss|oublie[rz]"
+    r"|olvid\w|dimentica|esque[çc]a|negeer|vergeet|zignoruj|abaikan|lupakan|glöm|bỏ qua)\b.{0,40}\b(?:anweisung|regel|reglas"
+    r"|consignes|instru(?:cci|ks|kt|kc|ç)|instructi(?:es|ons pr[ée]c)|istruz|hướng dẫn)",
     r":: (?:игнорир|забуд|忽略|无视|無視|تجاهل).{0,40}(?:инструкц|правил|指令|指示|规则|التعليمات)",
     r":: (?:talimat|指示|지시|निर्देश).{0,25}(?:unut|yok say|無視|忘れ|무시|अनदेखा)",
     # Another role, another task, secrets.
     rf"now here :: \byou are (?:now|hereby)\b.{{0,40}}(?:{_MODEL}|\bdan\b|unrestricted)",
-    "mode pret act :: "
-    r"\b(?:enter|enable|activate) (?:jailbreak|dan|god|unrestricted) mode\b|\b(?:pretend|act)\b.{0,20}\bno (?:rules"
-    r"|restrictions|limits)\b",
+    r"mode pret act :: \b(?:enter|enable|activate) (?:jailbreak|dan|god|unrestricted) mode\b|\b(?:pretend"
+    r"|act)\b.{0,20}\bno (?:rules|restrictions|limits)\b",
     rf"now :: \bfrom now on,? (?:you|{_SAY})\b",
     rf"your :: \byour (?:new|real|actual|true|secret) (?:task|goal|role|{_INSTRUCTIONS})(?: is\b| are\b|:)",
     rf"your :: \b(?:repeat|reveal|print|show|leak|{_SAY})\b.{{0,15}} your (?:system|hidden|secret|initial) {_INSTRUCTIONS}\b",
-    "conv user api syst :: "
-    r"\b(?:send|append|post|e-?mail|forward|upload)\b.{0,30}\b(?:conversation|user's (?:question|data)|api keys"
-    r"|system prompt)\b"
-    r".{0,60}(?:https?:|\burl\b|\S@\S)",
+    r"conv user api syst :: \b(?:send|append|post|e-?mail|forward|upload)\b.{0,30}\b(?:conversation|user's (?:question|data)"
+    r"|api keys|system prompt)\b.{0,60}(?:https?:|\burl\b|\S@\S)",
     r":: !\[[^\]\n]{0,80}\]\(\s?https?://[^)\s]{0,200}[{<]",
     # Addressing a model.
-    rf"{_MODEL_STARTS} :: "
-    rf"^\W{{0,9}}(?:[\w']{{1,20}} ){{0,3}}(?:note|attention|dear|hey|hi|hello|message|instructions?|correction|key|to|for)"
-    rf"(?: [\w']{{1,20}}){{0,3}}? {_MODEL}(?: \w{{1,20}}){{0,3}} ?[:,!]",
+    rf"{_MODEL_STARTS} :: ^\W{{0,9}}(?:[\w']{{1,20}} ){{0,3}}(?:note|attention|dear|hey|hi|hello|message|instructions?"
+    rf"|correction|key|to|for)(?: [\w']{{1,20}}){{0,3}}? {_MODEL}(?: \w{{1,20}}){{0,3}} ?[:,!]",
     r"ai llm chat chat assi :: ^\W{0,9}(?:ai|llm|chat ?bot|assistant)(?: (?:note|notice|hint))? ?:",
     rf"you :: \bif you(?: are|'re) (?:an? |the )?{_MODEL}(?:,| reading| processing)",
     rf"you :: \bas (?:an?|the) {_MODEL}[^.\n]{{0,40}} you\b",
     rf"{_MODEL_STARTS} :: \b{_MODEL} (?:reading|processing|summari[sz]ing) th(?:is|ese)\b",
     # Dictating the answer, or the end of the search.
-    "your gene :: "
-    rf"\b(?:your|generated) (?:final )?{_ANSWER}(?: (?:should|must|has to|with|contains?|be|say|state)){{0,3}}{_DICTATED}",
+    rf"your gene :: \b(?:your|generated) (?:final )?{_ANSWER}(?: (?:should|must|has to|with|contains?|be|say"
+    rf"|state)){{0,3}}{_DICTATED}",
     rf"{_MODEL_STARTS} mode :: \b(?:{_MODEL}|the model) (?:must|should|shall|has to) (?:always )?{_SAY}{_DICTATED}",
     rf"aske summ answ :: \b(?:when|whenever|if|while) (?:you are |you )?(?:asked|summari[sz](?:ing|e)"
     rf"|answering)\b[^.\n]{{0,60}}, (?:always )?{_SAY}\b",
