@@ -94,7 +94,8 @@ class ClaimVerifier:
 
     async def _verify(self, draft: Draft) -> Checked:
         verdicts = await self._judge(draft.written, draft)
-        lacking = {one: verdict.plain_text for one, verdict in verdicts.items() if _lacks_support(verdict)}
+        unsupported = ((one, found) for one, found in verdicts.items() if found.support == "unsupported")
+        lacking = {one: found.plain_text for one, found in unsupported if found.uncited_support is None}
         has_more = await self.find_more(lacking.values(), "support for a claim")
         if has_more and not self.run.is_strong:  # Else it mends first.
             verdicts |= await self._judge(list(lacking), draft)
@@ -309,10 +310,6 @@ def _differ(one: Quotation, other: Quotation) -> bool:
 def _get_statement(verdict: ClaimVerdict) -> Statement:
     assert isinstance(verdict.claim, Statement), "statements were judged"
     return verdict.claim
-
-
-def _lacks_support(verdict: ClaimVerdict) -> bool:
-    return verdict.support == "unsupported" and verdict.uncited_support is None
 
 
 def _is_acceptable(verdict: ClaimVerdict) -> bool:

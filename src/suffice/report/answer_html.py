@@ -232,17 +232,14 @@ def mark_claims(answer: str, claims: Sequence[Claim], renderer: MarkdownRenderer
         return part
 
     html = renderer.render_block(render_parts([*map(mark_part, parts)], lambda quotation: ""))
-    marks = ((_open_mark(own[0], claims), "".join(_render_verdict(one, claims) for one in own)) for own in marked)
+    opened = (f'<mark class="claim {claims[own[0] - 1].support}" data-claim="{own[0]}">' for own in marked)
+    marks = zip(opened, ("".join(_render_verdict(one, claims) for one in own) for own in marked), strict=True)
     return _place_marks(html, marks), frozenset(number for own in marked for number in own)
 
 
 def _read_words(text: str) -> str:
     """Return the words of a statement as those of a claim are read, which a report holds without markup already."""
     return strip_claim_markup(strip_claim_markup(text))
-
-
-def _open_mark(number: int, claims: Sequence[Claim]) -> str:
-    return f'<mark class="claim {claims[number - 1].support}" data-claim="{number}">'
 
 
 def _render_verdict(number: int, claims: Sequence[Claim]) -> str:

@@ -10,8 +10,6 @@ from suffice.text.plain import count, finite_or_none, format_number
 from suffice.types import Report, Stop
 
 _Unit = Literal["share", "of 10", "number", "seconds", "usd"]
-
-
 PARTLY_NOTICE = "This may answer only a part of the question"
 
 

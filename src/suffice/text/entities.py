@@ -24,6 +24,7 @@ _POSSESSIVE_ENDINGS = ("'s", "’s")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _STEM_CACHE_SIZE = 100_000
+SUMMARY_CHARS = 200  # Most characters of a one-line summary.
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\"“(]\s*)$")
 _CLAUSE_BREAK = re.compile(
     r"[,;:()\n?!]|\s[-–—]\s|\b(?:who|whom|whose|which|that|where|when|while|because|and|or|but|if)\b", re.I
@@ -182,9 +183,6 @@ def _strip_leading_stop_words(name: str, text: str, start: int, language: str) -
             break
         pieces = pieces[1:]
     return " ".join(pieces)
-
-
-SUMMARY_CHARS = 200  # Most characters of a one-line summary.
 
 
 def one_line_summary(text: str, kind: str, target_stems: frozenset[str]) -> str:
