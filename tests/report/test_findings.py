@@ -6,7 +6,7 @@ import pytest
 
 from suffice.answers import Draft, FindingList, Quotation, SectionHeading
 from suffice.models.embeddings.static import embed_static
-from suffice.report.findings import find_findings, find_missing, list_parts, sort_by_aspect
+from suffice.report.findings import find_findings, list_parts, sort_by_aspect
 from suffice.report.survey import FIRST_HEADING, MISSING_HEADING, write_survey
 from suffice.text.parts import render_parts
 from suffice.types import Passage, Place
@@ -150,16 +150,6 @@ def test_another_value_is_shown_where_only_figures_and_a_few_words_differ() -> N
     ]
     [finding] = find_findings(QUESTION, files, {}, embed_static)
     assert len(finding.against) == 1
-
-
-def test_a_word_of_the_question_that_no_finding_has_is_looked_for_in_all_that_was_read() -> None:
-    minutes = make_passage("It was decided to paint the barn in October. Pavel brings the ladders.", "minutes.txt")
-    question = "What is known about solar dryers at Kolbe Mills and the barn?"
-    dryers = [make_passage("Solar dryers at Kolbe Mills cut spoiled grain by 14 %.", "a.md")]
-    found = find_findings(question, [dryers], {}, embed_static)
-    [added] = find_missing(question, found, [*dryers, minutes], {}, embed_static)
-    assert "barn" in added.text.text
-    assert not find_missing(question, [*found, added], [*dryers, minutes], {}, embed_static)
 
 
 def test_a_sheet_is_a_table_with_its_latest_rows_first() -> None:
