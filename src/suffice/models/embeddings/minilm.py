@@ -5,10 +5,10 @@ languages are poor. This module stores nothing on disk.
 """
 
 import ctypes
-import hashlib
 import os
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_SHA256 = "94d8441c79bd807d746990aab562230d634e6c03a8caf81c741d2becdffcf525"
+_CRC32 = 3849153076
 FOLDER = Path(__file__).parents[1] / "minilm"
 # The length the model was trained with. It accepts 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
@@ -70,7 +70,7 @@ class MiniLM:
     def _embed(self, text: str) -> "NDArray[np.float32]":
         import numpy as np
 
-        tokenizer, session = load_tokenizer(_MAX_TOKENS), open_session(FOLDER / "model.onnx", _SHA256)
+        tokenizer, session = load_tokenizer(_MAX_TOKENS), open_session(FOLDER / "model.onnx", _CRC32)
         ids = np.array([tokenizer.encode(text).ids], np.int64)
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         with self._run_lock:
@@ -99,16 +99,19 @@ def load_tokenizer(max_tokens: int | None) -> Any:
 
 
 @cache
-def verify_model_file(path: Path, sha256: str) -> None:
-    """Raise ``ModelError`` unless the file has this hash: cached vectors and thresholds depend on the exact model."""
-    hashed = hashlib.sha256()
+def verify_model_file(path: Path, crc32: int) -> None:
+    """Raise ``ModelError`` unless the file has this checksum: cached vectors and thresholds depend on the exact model.
+
+    A cryptographic hash of all models would take most of a second in every process.
+    """
+    found = 0
     try:
         for piece in _list_pieces(path):
-            hashed.update(piece.read_bytes())
+            found = zlib.crc32(piece.read_bytes(), found)
     except OSError as error:
         raise ModelError(f"A model is missing ({error}); install suffice again") from error
-    if (digest := hashed.hexdigest()) != sha256:
-        raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install suffice again")
+    if found != crc32:
+        raise ModelError(f"{path} is not the expected model (checksum {found:08x}); install suffice again")
 
 
 def _list_pieces(path: Path) -> list[Path]:
@@ -117,12 +120,12 @@ def _list_pieces(path: Path) -> list[Path]:
 
 
 @load_once
-def open_session(path: Path, sha256: str) -> Any:
-    """Load a model to run on this machine's processor, after checking its hash."""
+def open_session(path: Path, crc32: int) -> Any:
+    """Load a model to run on this machine's processor, after checking its file."""
     import onnxruntime
 
     _share_one_heap()
-    verify_model_file(path, sha256)
+    verify_model_file(path, crc32)
     options = onnxruntime.SessionOptions()
     # In a container these are fewer cores than the machine has.
     options.intra_op_num_threads = (

@@ -14,6 +14,7 @@ from importlib.resources import files
 from operator import attrgetter
 
 from suffice.measure.stretches import compare_stretches
+from suffice.models.embeddings.static import embed_static
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_instruction
@@ -102,8 +103,9 @@ def rank_passages(
     """Return the passages as candidates, best first."""
     held = [source_stems(passage, question.language) for passage in passages]
     words = QuestionWords(question, held)
-    nearest = None if embed is None else compare_stretches(question.text, [(p.title, p.text) for p in passages], embed)
-    cosines = nearest or [0.0] * len(passages)
+    rough = embed_static if question.language == ENGLISH else None
+    texts = [(passage.title, passage.text) for passage in passages]
+    cosines = [0.0] * len(texts) if embed is None else compare_stretches(question.text, texts, embed, rough)
     units = [_list_units(passage, words, question.language) for passage in passages]
     rows = [[-math.log(1 + place), words.coverage(held[place]), cosines[place], 0.0] for place in range(len(passages))]
     answers = read_passages(question, passages, reader, rows)

@@ -62,7 +62,7 @@ class ReaderModel:
     def verify(self) -> None:
         """Raise ``ModelError`` if a file is missing or is not the expected one."""
         for model in MODELS:
-            verify_model_file(self._folder / f"{model}.onnx", _read_provenance(self._folder, model)["sha256"])
+            verify_model_file(self._folder / f"{model}.onnx", _read_provenance(self._folder, model)["crc32"])
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return P(supported), P(contradicted), P(not enough) of each pair of claim and passage, one row each.
@@ -120,7 +120,7 @@ class ReaderModel:
             start += size - _WINDOW_OVERLAP
 
     def _run(self, model: str, window: _Window, *outputs: str) -> list[NDArray[np.float32]]:
-        session = open_session(self._folder / f"{model}.onnx", _read_provenance(self._folder, model)["sha256"])
+        session = open_session(self._folder / f"{model}.onnx", _read_provenance(self._folder, model)["crc32"])
         ids = np.array([window.ids], np.int64)
         kinds = np.zeros_like(ids)
         kinds[0, window.passage_start :] = 1

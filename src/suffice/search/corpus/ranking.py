@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from suffice.measure.stretches import compare_stretches, compute_cosines
+from suffice.models.embeddings.static import embed_static
 from suffice.search.corpus.index import IndexEntry
 from suffice.search.files.chunk import INEXACT_KINDS
 from suffice.text.entities import strip_parenthetical
@@ -64,7 +65,7 @@ def rank_candidates(
         meaning = compute_cosines(text, [text_to_embed(candidates[i].entry) for i in embedded], embed)
     else:
         entries = [candidates[i].entry for i in embedded]
-        nearest = compare_stretches(text, [(entry.title, entry.text) for entry in entries], embed)
+        nearest = compare_stretches(text, [(entry.title, entry.text) for entry in entries], embed, embed_static)
         meaning = [(rough[i] + 2 * cosine) / 3 for i, cosine in zip(embedded, nearest, strict=True)]
     cosines = dict(zip(embedded, meaning, strict=True))
     exact = score({i: cosines.get(i, 0.0) for i in best})
