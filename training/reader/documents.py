@@ -18,7 +18,7 @@ EXCLUDED = frozenset(
     """celery pytest click jinja2 django sqlalchemy ansible ansible-core git postgresql sqlite bash debian-policy kernel flask httpx
     marshmallow tornado pillow sphinx nano pydantic aiohttp aptitude trio attrs scrapy borgbackup zulip home-assistant homeassistant mercurial nginx openssh tmux rsync
     chrony fastify postfix crawl coverage debian-faq huey privoxy developers-reference music-glossary
-    argyll hatch puzzles buildstream aframe dar hugin""".split()
+    argyll hatch puzzles buildstream aframe dar hugin passlib cups tuxpaint cfi""".split()
 )
 TEST_PACKAGES = frozenset(
     """gunicorn luigi paramiko beets roundup supervisor falcon
