@@ -1,10 +1,11 @@
 """Figures of a claim that no source has."""
 
 import time
+import tracemalloc
 
 import pytest
 
-from suffice.claims.figures import find_missing_figure, has_figure
+from suffice.claims.figures import find_figures, find_missing_figure, list_claim_figures
 
 
 @pytest.mark.parametrize(
@@ -74,8 +75,8 @@ def test_each_figure_may_be_in_another_source() -> None:
 
 
 def test_names_and_words_are_not_figures() -> None:
-    assert not has_figure("1. The V2X unit of SARS-CoV-2 is tested twice.")
-    assert has_figure("It has two towers.")
+    assert not list_claim_figures("1. The V2X unit of SARS-CoV-2 is tested twice.")
+    assert list_claim_figures("It has two towers.")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_names_and_words_are_not_figures() -> None:
 def test_long_input_takes_no_longer_than_its_length(text: str) -> None:
     began = time.process_time()
     find_missing_figure(text, [text[::-1]])
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 1
 
 
 def test_a_number_word_may_count_what_the_sentence_lists():
@@ -95,3 +96,21 @@ def test_a_number_word_may_count_what_the_sentence_lists():
     assert find_missing_figure(claim, [source]) is not None
     assert find_missing_figure(claim, [source], may_count=True) is None
     assert find_missing_figure("It takes two years.", ["It takes a year."], may_count=True) is not None
+
+
+def test_a_chain_of_thousands_of_numbers_takes_little_memory():
+    tracemalloc.start()
+    try:
+        assert len(find_figures(f"It is {'1.1' * 20_000} long.")) == 20_001
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000, "more than a gigabyte when each figure has its own copy"
+    finally:
+        tracemalloc.stop()
+
+
+def test_of_very_many_figures_none_is_computed():
+    """Some two of them give every value, and to try all pairs takes minutes."""
+    few, many = ("It costs " + ", ".join(map(str, range(1, count))) for count in (9, 900))
+    assert find_missing_figure("Both cost 15.", ["nothing"], few, may_compute=True) is None
+    began = time.process_time()
+    assert find_missing_figure("Both cost 1500.", ["nothing"], many, may_compute=True) is not None
+    assert time.process_time() - began < 1

@@ -10,7 +10,7 @@ import pytest
 from suffice.answers import Statement
 from suffice.claims.checker import Checker, default_checker, select_text
 from suffice.claims.reasons import Reason, describe_reason
-from suffice.claims.verdict import MAX_CLAIM_CHARS, build_evidence, judge_claim
+from suffice.claims.verdict import MAX_CLAIM_CHARS, MAX_CLAIM_FIGURES, build_evidence, judge_claim
 from suffice.testing import make_passage
 
 BRIDGE = make_passage(
@@ -171,6 +171,8 @@ def test_what_states_nothing_is_unknown(text, kind):
 def test_a_claim_that_is_too_long_is_unknown_and_a_long_source_takes_no_longer_than_its_length():
     began = time.process_time()
     assert judge("word " * MAX_CLAIM_CHARS).reason == Reason("too_long")
+    figures = f"The values are {' '.join(map(str, range(MAX_CLAIM_FIGURES + 1)))}."
+    assert judge(figures, [make_passage("f", " ".join(map(str, range(1_000))), "Values")]).reason == Reason("too_long")
     noise = make_passage("n", "not " * 25_000 + ". " + "1999, " * 100, "Noise")
     judge("The word was made of a word in 1999.", [noise])
     assert time.process_time() - began < 60

@@ -209,3 +209,9 @@ def test_a_model_that_fails_leaves_every_statement_open():
     statements = [Statement("The mill was built in 1871.", ("[1]",))]
     assert asyncio.run(check_draft(statements, PASSAGES, fail, 8_000)) == [None]
     assert asyncio.run(check_draft([], PASSAGES, fail, 8_000)) == []
+
+
+def test_a_sentence_with_more_figures_than_can_be_compared_is_unknown_whatever_the_model_says():
+    statement = Statement(f"The counts are {', '.join(map(str, range(20_000)))}.", ("[1]",))
+    [verdict], _ = check([statement], CheckedStatement(1, "joined", "[1]", "It has  two wheels"))
+    assert (verdict.support, verdict.reason) == ("unknown", Reason("too_long"))

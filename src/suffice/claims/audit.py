@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from suffice.claims.checker import Checker
 from suffice.claims.reasons import describe_reason
 from suffice.claims.split import ClaimText, extract_claims, strip_claim_markup
-from suffice.claims.verdict import MAX_CLAIM_CHARS, ClaimVerdict, build_evidence, find_skip_reason, judge_claim
+from suffice.claims.verdict import ClaimVerdict, build_evidence, find_skip_reason, judge_claim
 from suffice.claims.whole import AskDraft, check_draft
 from suffice.errors import InputError
 from suffice.search.base import Search
@@ -95,7 +95,7 @@ class TextAudit:
     async def _find_passages(self, claim: ClaimText) -> tuple[list[Passage], list[Passage]]:
         """Return the passages of the sources that a claim cites, and those that its words find."""
         words = strip_claim_markup(claim.text)
-        if len(words) > MAX_CLAIM_CHARS or find_skip_reason(words, bool(claim.handles)):
+        if find_skip_reason(words, bool(claim.handles)):
             return [], []
         entries = [self._source_list[handle] for handle in claim.handles if handle in self._source_list]
         hits = await self.search(Query(words), _CITED_SEARCH_DEPTH if entries else PASSAGES_PER_CLAIM)

@@ -55,6 +55,7 @@ _FIGURE = re.compile(
 _MONTH = re.compile(rf"\b(?:{'|'.join(month[:3].capitalize() for month in _MONTHS)})[a-z]*\b\.?")
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s+")
 _MAX_RATIO_ROUNDING = 0.02  # A ratio that was computed and rounded, such as 29 % for 29.3 %, differs by no more.
+_MAX_TERMS = 60  # Of more figures every value follows by some step, and to try them all takes minutes.
 _MAX_ROUNDING = 0.05  # A rounded figure differs by no more than this share of itself.
 
 
@@ -111,8 +112,7 @@ def find_missing_figure(
     >>> find_missing_figure("It costs 60 %.", ["In 2021 it cost 40 % more."], near="In 2021 it cost 40 % more.")
     MissingFigure(claim_value='60 %', source_value='40 %')
     """
-    own = find_figures(_LIST_NUMBER.sub("", claim))
-    own = tuple(figure for figure in own if not may_count or figure.kind or not figure.text.isalpha())
+    own = [one for one in list_claim_figures(claim) if not may_count or one.kind or not one.text.isalpha()]
     known = [figure for source in sources for figure in find_figures(source)]
     stated = [figure for figure in own if any(figure.matches(other) for other in known)]
     terms = [*stated, *find_figures(near)] if may_compute else []
@@ -127,6 +127,8 @@ def find_missing_figure(
 def _is_computed(figure: Figure, terms: Sequence[Figure]) -> bool:
     """Whether a figure follows from two others by one step of arithmetic, up to rounding."""
     values = {term.value for term in terms}
+    if len(values) > _MAX_TERMS:
+        return False
     pairs = [(a, b) for a in values for b in values if a != b]
     exact = [value for a, b in pairs for value in (a + b, a - b, a * b)]
     shares = [term.value / 100 for term in terms if term.kind == "%"]
@@ -138,15 +140,14 @@ def _is_computed(figure: Figure, terms: Sequence[Figure]) -> bool:
     return is_exact or any(abs(abs(value) - target) <= _MAX_RATIO_ROUNDING * target for value in ratios)
 
 
-def has_figure(text: str) -> bool:
-    return bool(find_figures(_LIST_NUMBER.sub("", text)))
+def list_claim_figures(claim: str) -> tuple[Figure, ...]:
+    return find_figures(_LIST_NUMBER.sub("", claim))
 
 
 @lru_cache(maxsize=2048)
 def find_figures(text: str) -> tuple[Figure, ...]:
     """Return the figures of a text in reading order."""
-    found = [figure for match in _FIGURE.finditer(text) for figure in _read_figure(match)]
-    return (*found, *_find_months(text))
+    return (*(one for match in _FIGURE.finditer(text) for one in _read_figure(match)), *_find_months(text))
 
 
 def share_name(one: str, other: str) -> bool:
@@ -157,9 +158,8 @@ def share_name(one: str, other: str) -> bool:
 
 def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
     written = match.group().rstrip(" -")
-    if match["chain"]:
-        for part in re.split(r"[-/:.]", match["chain"]):
-            yield Figure(float(part), "", match["chain"])
+    if chain := match["chain"]:
+        yield from (Figure(float(part), "", chain) for part in re.split(r"[-/:.]", chain))
         return
     unit, factor = _read_unit(match["unit"] or "", match["currency"])
     if unit is None and match["unit"]:
@@ -193,13 +193,10 @@ def _read_number(digits: str) -> tuple[float, int]:
 
 def _read_unit(word: str, currency: str | None) -> tuple[str | None, float]:
     """Return the kind of a unit and its size; ``None`` for a word that is no unit."""
-    lower = word.lower().replace("per cent", "%").replace("percent", "%")
-    if currency:
+    if currency or word == "M":
         return None, 1.0
-    for name in (lower, lower.removesuffix("s")):
-        if name in _UNITS and (len(word) > 1 or word != "M"):
-            return _UNITS[name]
-    return None, 1.0
+    name = word.lower().replace("per cent", "%").replace("percent", "%")
+    return _UNITS.get(name, _UNITS.get(name.removesuffix("s"), (None, 1.0)))
 
 
 def _find_months(text: str) -> Iterator[Figure]:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from suffice.answers import Role, Statement
 from suffice.claims.checker import MAX_TEXT_CHARS, Checker, Probabilities, rank_sentences, read_whole, select_text
-from suffice.claims.figures import find_missing_figure, has_figure
+from suffice.claims.figures import find_missing_figure, list_claim_figures
 from suffice.claims.split import ClaimText, strip_claim_markup
 from suffice.claims.verbatim import find_sentences
 from suffice.text.entities import content_stems
@@ -23,6 +23,7 @@ from suffice.text.sentences import quotable_spans
 from suffice.types import COMPUTED_KIND, ROW_KINDS, Excerpt, Passage, Reason, SupportLabel
 
 MAX_CLAIM_CHARS = 2_000  # A longer claim is not checked; no sentence that a person reads is as long.
+MAX_CLAIM_FIGURES = 50  # Nor is a longer row of figures.
 MIN_DISAGREEMENT = 0.75  # The probability from which on a source counts as disagreeing with one that supports a claim.
 _NEAR = 0.5  # A sentence that has this share of a claim's words is about the same matter.
 _SAME_MATTER = 0.75  # To speak against a claim that does not cite it: similar things are not the same.
@@ -108,8 +109,6 @@ async def judge_claim(
 ) -> ClaimVerdict:
     """Return the verdict on a claim, given the passages it cites and others that may be about it."""
     words = strip_claim_markup(claim.text)
-    if len(words) > MAX_CLAIM_CHARS:
-        return ClaimVerdict(claim, "unknown", reason=Reason("too_long"))
     cited_ids = {passage.id for passage in cited}
     others = [passage for passage in others if passage.id not in cited_ids]
     quotes = _find_verbatim(words, cited or others) or _find_computed(words, cited)
@@ -145,12 +144,14 @@ async def judge_claim(
 @lru_cache(maxsize=1024)
 def find_skip_reason(words: str, is_cited: bool) -> str | None:
     """Return why a sentence cannot be checked against sources; ``None`` for one that can."""
+    if len(words) > MAX_CLAIM_CHARS or len(list_claim_figures(words)) > MAX_CLAIM_FIGURES:
+        return "too_long"
     if words.rstrip("\"'”’)]*_ ").endswith("?"):
         return "question"
     if words.rstrip("*_ ").endswith(":"):
         return "introduction"
     is_short = sum(not stem[0].isdigit() for stem in content_stems(words)) < 2  # A row of figures names nothing.
-    return "too_little" if is_short and not (is_cited and has_figure(words)) else None
+    return "too_little" if is_short and not (is_cited and list_claim_figures(words)) else None
 
 
 def build_evidence(verdict: ClaimVerdict, source: str) -> Excerpt | None:
@@ -181,7 +182,7 @@ def _find_verbatim(words: str, passages: Sequence[Passage]) -> tuple[Quote, ...]
 def _find_computed(words: str, cited: Sequence[Passage]) -> tuple[Quote, ...]:
     """Return the line of a cited computation that has all figures of a claim: the reader knows no arithmetic."""
     computed = [passage for passage in cited if passage.kind == COMPUTED_KIND]
-    if not computed or not has_figure(words) or find_missing_figure(words, _list_texts(words, computed)):
+    if not computed or not list_claim_figures(words) or find_missing_figure(words, _list_texts(words, computed)):
         return ()
     nearest = _find_nearest(words, computed)
     return (replace(nearest, checker="figures"),) if nearest is not None else ()

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from suffice.answers import Draft, Finding, Quotation, Statement
 from suffice.claims.checker import Checker
-from suffice.claims.figures import has_figure
+from suffice.claims.figures import list_claim_figures
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verdict import ClaimVerdict, Quote, judge_claim
 from suffice.errors import SearchError
@@ -157,9 +157,9 @@ class ClaimVerifier:
 
     async def judge_alone(self, statement: Statement) -> ClaimVerdict:
         """Let the reader judge one statement. What cites nothing and has no figure may be advice or a conclusion: it stays."""
-        cited = self._find_cited(statement)
-        verdict = await judge_claim(statement, cited, self._rank_passages(statement.text), self.checker)
-        is_claim = bool(statement.handles) or has_figure(verdict.plain_text)
+        cited, near = self._find_cited(statement), self._rank_passages(statement.text)
+        verdict = await judge_claim(statement, cited, near, self.checker)
+        is_claim = bool(statement.handles or list_claim_figures(verdict.plain_text))
         return verdict if is_claim or verdict.support != "unsupported" else replace(verdict, support="unknown")
 
     def _find_cited(self, statement: Statement) -> list[Passage]:

@@ -21,7 +21,7 @@ from suffice.claims.checker import rank_sentences
 from suffice.claims.figures import MissingFigure, find_missing_figure
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_words
-from suffice.claims.verdict import Checkable, ClaimVerdict, Quote
+from suffice.claims.verdict import Checkable, ClaimVerdict, Quote, find_skip_reason
 from suffice.memory.evidence import drop_repeated_titles
 from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement
 from suffice.text.citations import list_handles, parse_handle
@@ -130,6 +130,8 @@ def _build_prompt(
 def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage]) -> ClaimVerdict:
     """Return the verdict that the model's answer amounts to. Only a passage that it names is cited besides the writer's."""
     words = strip_claim_markup(statement.text)
+    if find_skip_reason(words, is_cited=True) == "too_long":
+        return ClaimVerdict(statement, "unknown", reason=Reason("too_long"))
     cited = [passages[handle] for handle in statement.handles if handle in passages] or list(passages.values())
     handle = parse_handle(checked.source) or ""
     named = [passages[handle]] if handle in passages else cited

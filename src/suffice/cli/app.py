@@ -115,11 +115,12 @@ def _run_app(arguments: list[str]) -> int:
                 f"This command needs the package {error.name}; run: {describe_install('service')}", InputError.exit_code
             )
         if type(error).__name__ == "NoArgsIsHelpError":  # A group without a command, such as "suffice lab".
-            context: Any = getattr(error, "ctx", None)
-            print(context.get_help())
+            print(vars(error)["ctx"].get_help())
             return 0
         if hasattr(error, "format_message"):  # Typer's own exceptions have this method.
             return print_error(_format_usage_error(error), 2)
+        if isinstance(error, OSError) and error.strerror:  # A full disk, for example.
+            return print_error(f"{error.filename or 'Standard output'}: {error.strerror}; --debug shows where", 1)
         return print_error(f"{type(error).__name__}: {error} (this is a bug; --debug shows the traceback)", 1)
 
 

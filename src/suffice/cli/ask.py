@@ -213,22 +213,21 @@ def _open_trace(path: Path) -> "Iterator[Callable[[Event], None]]":
     from suffice.events import Started, serialize_event
 
     try:
-        trace = path.open("a", encoding="utf-8", errors="backslashreplace")
+        trace = path.open("ab", buffering=0)  # What a full disk refused would be written again at the end.
     except OSError as error:
         raise InputError(f"--trace {path} cannot be written: {error.strerror}") from error
     run, has_failed = "", False
 
     def write(event: "Event") -> None:
         nonlocal run, has_failed
+        run = event.run if isinstance(event, Started) else run
         if has_failed:
             return
         try:
-            if isinstance(event, Started):
-                run = event.run
-                if trace.seekable():
-                    trace.truncate(0)  # Not earlier: if a run cannot start, an older trace stays as it is.
-            trace.write(json.dumps(serialize_event(event, run), ensure_ascii=False) + "\n")
-            trace.flush()
+            if isinstance(event, Started) and trace.seekable():
+                trace.truncate(0)  # Not earlier: if a run cannot start, an older trace stays as it is.
+            line = json.dumps(serialize_event(event, run), ensure_ascii=False) + "\n"
+            trace.write(line.encode("utf-8", "backslashreplace"))
         except OSError as error:
             has_failed = True
             print_error(f"--trace {path} cannot be written: {error.strerror}; the run continues without it")
