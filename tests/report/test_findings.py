@@ -163,7 +163,7 @@ def test_a_sheet_is_a_table_with_its_latest_rows_first() -> None:
     twice = write_survey(QUESTION, [replace(found[0], aspect=name) for name in ("power", "cost")], rows)
     assert sum(isinstance(part, FindingList) and bool(part.columns) for part in twice.parts) == 1
     text = render(draft)
-    assert "Kolbe Power: Quarter: Q2 2024; Solar Share: 31 % [1]" in text
+    assert "**Kolbe Power:** Quarter: Q2 2024; Solar Share: 31 % [1]" in text
     assert text.index("| Q2 2024 | 31 % | [1] |") < text.index("| Q1 2023 | 10 % | [1] |")
 
 
@@ -172,7 +172,7 @@ def test_a_row_of_a_table_in_a_text_names_its_columns_and_the_table_is_shown_onc
     passages = [make_passage(text, "mills.md", title="Mills")]
     found = sort_by_aspect(QUESTION, find_findings(QUESTION, [passages], {}, embed_static))
     report = render(write_survey(QUESTION, found, passages))
-    assert "- Mills: mill: East; share: 9 % [1]" in report
+    assert "- **Mills:** mill: East; share: 9 % [1]" in report
     assert "| mill | share |  |" in report
     assert report.count("South") == 1, "a record that the table shows is not listed again"
     assert "| --" not in report.replace("| --- | --- | --- |", "")
@@ -185,6 +185,33 @@ def test_a_table_keeps_the_column_that_says_what_its_rows_are_about() -> None:
     passages = [make_passage(f"Solar power by mill.\n\n| mill | share |\n|---|--:|\n{rows}", "mills.md", title="Mills")]
     found = sort_by_aspect(QUESTION, find_findings(QUESTION, [passages], {}, embed_static))
     assert "| mill | share |  |" in render(write_survey(QUESTION, found, passages))
+
+
+def test_a_table_keeps_a_column_of_short_phrases_and_a_fifth_column() -> None:
+    dues = ("when work begins", "when the pilings stand", "one year after acceptance", "two years after acceptance")
+    rows = "".join(f"| {n} | {9 + n} % | {due} |\n" for n, due in enumerate(dues, 1))
+    text = f"Solar power is paid in instalments.\n\n| instalment | share | due |\n|---|--:|---|\n{rows}"
+    passages = [make_passage(text, "contract.md", title="Contract")]
+    found = sort_by_aspect(QUESTION, find_findings(QUESTION, [passages], {}, embed_static))
+    report = render(write_survey(QUESTION, found, passages))
+    assert "| 3 | 12 % | one year after acceptance | [1] |" in report
+    wide = "".join(f"| 2024-0{n} | {n}0 | {n}1 | {n}2 | {n}3 litres |\n" for n in range(1, 5))
+    text = f"Solar power by month.\n\n| month | a | b | c | diesel |\n|---|---|---|---|---|\n{wide}"
+    passages = [make_passage(text, "months.md", title="Months")]
+    found = sort_by_aspect(QUESTION, find_findings(QUESTION, [passages], {}, embed_static))
+    assert "| month | a | b | c | diesel |  |" in render(write_survey(QUESTION, found, passages))
+
+
+def test_the_number_of_a_heading_gathers_nothing_and_is_not_shown() -> None:
+    question = "What is known about the harbour and its boats?"
+    texts = {
+        "Contract > 1 Work": "Dredging costs 4 million euros. The pilings are replaced by 14 new ones.",
+        "Inspection": "Divers inspected 46 pilings on 1 March. The quay lost 1 m of sand in 1 year.",
+        "Timetable": "From 1 June the boats leave every 40 minutes. A ticket costs 4 euros from 1 May.",
+    }
+    files = [[make_passage(text, f"{n}.md", title=title)] for n, (title, text) in enumerate(texts.items())]
+    found = sort_by_aspect(question, find_findings(question, files, {}, embed_static))
+    assert {one.aspect for one in found} >= {"Inspection", "Timetable"}
 
 
 def test_the_report_has_sections_and_says_what_is_missing() -> None:
@@ -271,7 +298,7 @@ def test_instead_of_a_page_the_words_of_the_file_name_are_the_aspect() -> None:
         for n, text in enumerate(texts, 1)
     ]
     found = find_findings("What is known about the harbour?", files, {}, embed_static)
-    assert {one.aspect for one in sort_by_aspect("What is known about the harbour?", found)} == {"dredging report 2025"}
+    assert {one.aspect for one in sort_by_aspect("What is known about the harbour?", found)} == {"Dredging report 2025"}
 
 
 def test_without_a_label_there_is_one_section() -> None:

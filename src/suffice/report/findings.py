@@ -85,12 +85,7 @@ class _Unit:
 
 
 def find_findings(
-    question: str,
-    files: Sequence[Sequence[Passage]],
-    nearness: "dict[str, float]",
-    embed: Embed,
-    *,
-    min_salience: float = MIN_SALIENCE,
+    question: str, files: Sequence[Sequence[Passage]], nearness: "dict[str, float]", embed: Embed
 ) -> list[Finding]:
     """Return what the files say on a question, most salient first; the same fact of several files is one finding.
 
@@ -102,9 +97,7 @@ def find_findings(
         return []
     weights = _weigh(question, everything, nearness, embed)
     limits = [max(SENTENCES_PER_FILE, len(own) // _PASSAGES_PER_SENTENCE, _SENTENCES // len(files)) for own in files]
-    chosen = [
-        pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weights, limit, min_salience)
-    ]
+    chosen = [pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weights, limit)]
     found: list[tuple[_Unit, Finding]] = []
     for unit, salience in sorted(chosen, key=lambda pair: -pair[1]):
         _add(found, unit, salience)
@@ -158,10 +151,14 @@ def _make_unit(
     passage: Passage, span: Offsets, start: int, format: ExcerptFormat, lead: Offsets | None = None
 ) -> _Unit:
     text = " ".join(passage.text[slice(*span)].split())
-    number, _, rest = text.partition(" ")  # Of a note or a heading, it is not a figure.
-    is_numbered = number.replace(".", "").isdecimal() and rest[:2].istitle()
-    quantities = find_figures(_TIME.sub(" ", rest if is_numbered else text))
+    quantities = find_figures(_TIME.sub(" ", _drop_number(text)))
     return _Unit(passage, span, start, format, text, content_stems(text), quantities, read_period(text), lead)
+
+
+def _drop_number(text: str) -> str:
+    """Return a note or a heading without its number, which is not a figure."""
+    number, _, rest = text.partition(" ")
+    return rest if number.replace(".", "").isdecimal() and rest[:2].istitle() else text
 
 
 def read_period(text: str) -> float | None:
@@ -208,9 +205,7 @@ def _weigh(question: str, units: Sequence[_Unit], nearness: "dict[str, float]", 
     return weights
 
 
-def _choose(
-    units: Sequence[_Unit], weights: dict[int, float], limit: int, min_salience: float
-) -> list[tuple[_Unit, float]]:
+def _choose(units: Sequence[_Unit], weights: dict[int, float], limit: int) -> list[tuple[_Unit, float]]:
     """Return the most salient units of a file that do not repeat each other; of records the latest weigh more."""
     periods = sorted({unit.period for unit in units if unit.period is not None and unit.is_record})
     recency = {period: 0.3 * (rank / max(1, len(periods) - 1) - 0.5) for rank, period in enumerate(periods)}
@@ -220,7 +215,7 @@ def _choose(
     chosen: list[tuple[_Unit, float]] = []
     records = 0
     for unit, salience in sorted(weighed, key=lambda pair: -pair[1]):
-        if len(chosen) == limit or (chosen and salience < min_salience):
+        if len(chosen) == limit or (chosen and salience < MIN_SALIENCE):
             break
         if unit.is_record:
             records += 1
@@ -315,11 +310,13 @@ def sort_by_aspect(question: str, findings: Sequence[Finding]) -> list[Finding]:
 def list_headings(finding: Finding) -> list[str]:
     """Return the headings above a finding; instead of a file's name and page, the words of the name."""
     passage = finding.text.passage
-    headings = [strip_parenthetical(heading) for heading in passage.title.split(" > ")]
+    title = passage.title.rpartition(", page ")[0] or passage.title if passage.kind == "pdf" else passage.title
+    headings = [strip_parenthetical(heading) for heading in title.split(" > ")]
     if passage.kind == "chat" and headings == [passage.title]:
         return []  # Who wrote the message and when.
     name = PurePath(passage.place.path).name
-    return [name_file(name) if heading.partition(", ")[0] == name else heading for heading in headings]
+    titles = [name_file(name) if heading.partition(", ")[0] == name else heading for heading in headings]
+    return [*titles[:1], *map(_drop_number, titles[1:])]
 
 
 def _read_text(finding: Finding) -> str:

@@ -17,8 +17,8 @@ from suffice.types import Passage
 
 MAX_WORDS = 900
 TOP_FINDINGS = 5
-_MIN_ROWS, _MAX_ROWS, _MAX_COLUMNS = 3, 6, 4
-_MAX_CELL_CHARS = 24
+_MIN_ROWS, _MAX_ROWS, _MAX_COLUMNS = 3, 6, 5
+_MAX_ROW_CHARS = 120  # Shared by the columns that are shown.
 FIRST_HEADING = "What matters most"
 MISSING_HEADING = "What the sources do not say"
 
@@ -109,11 +109,12 @@ def _make_table(finding: Finding, passages: Sequence[Passage]) -> FindingList | 
         return None
     columns, records = list(read_cells(finding.text)), _list_records(finding.text, passages)
     rows = [cells for cells in map(read_cells, records) if list(cells) == columns]
-    short = [name for name in columns[1:] if sum(len(row[name]) <= _MAX_CELL_CHARS for row in rows) > 0.7 * len(rows)]
+    width = _MAX_ROW_CHARS // min(_MAX_COLUMNS, max(1, len(columns)))
+    short = [name for name in columns[1:] if sum(len(row[name]) <= width for row in rows) > 0.7 * len(rows)]
     short = columns[:1] + short[: _MAX_COLUMNS - 1]
 
     def fits(cells: dict[str, str]) -> bool:
-        return list(cells) == columns and all(len(cells[name]) <= _MAX_CELL_CHARS for name in short[1:])
+        return list(cells) == columns and all(len(cells[name]) <= width for name in short[1:])
 
     kept = [record for record in records if fits(read_cells(record))]
     kept.sort(key=lambda record: -(read_period(record.text) or 0.0))

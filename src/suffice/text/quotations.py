@@ -10,7 +10,7 @@ from suffice.text.blocks import split_blocks
 from suffice.text.markdown import escape_line, split_row
 from suffice.text.plain import fold_spaces, to_one_line
 from suffice.text.quoting import BOLD, quote_block, quote_markdown
-from suffice.types import Excerpt, ExcerptFormat
+from suffice.types import ROW_KINDS, Excerpt, ExcerptFormat, Passage
 
 _MAX_TITLE_CHARS = 100
 
@@ -53,17 +53,18 @@ def render_quotation(quotation: Quotation, citation: str) -> str:
 
 def render_in_line(quotation: Quotation) -> str:
     """Return a short quotation as one line of Markdown, its title and lead first; a record as its table's name and cells."""
+    title = f"**{escape_line(to_one_line(quotation.title, _MAX_TITLE_CHARS))}:** " if quotation.title else ""
     if quotation.format != "table":
         *leads, last = (piece.text for piece in _lay_out(quotation))
-        title = f"**{escape_line(to_one_line(quotation.title, _MAX_TITLE_CHARS))}:** " if quotation.title else ""
         return title + quote_markdown(to_one_line(": ".join([*(lead.rstrip(":") for lead in leads), last])))
     cells, file = read_cells(quotation), re.split(r", sheet | > ", quotation.passage.title)[0]
     text = "; ".join(f"{name}: {value}" if name else value for name, value in cells.items())
-    return quote_markdown(to_one_line(f"{name_file(file)}: {text}"))
+    return title + quote_markdown(to_one_line(text if title else f"{name_file(file)}: {text}"))
 
 
 def name_file(name: str) -> str:
-    return " ".join(re.sub(r"\.\w{2,5}$|_|(?<!\d)-|-(?!\d)", " ", name).split())
+    words = " ".join(re.sub(r"\.\w{2,5}$|_|(?<!\d)-|-(?!\d)", " ", name).split())
+    return words[:1].upper() + words[1:]
 
 
 def read_cells(quotation: Quotation) -> dict[str, str]:
@@ -93,7 +94,7 @@ def _lay_out(quotation: Quotation) -> Iterator[_Piece]:
         for first, last, format, block_span, is_heading in inside:
             is_same = before == block_span
             joint = "" if before is None else "\n" if format == "table" and is_same else " … " if is_same else "\n\n"
-            text, offsets = _arrange(passage.text, first, last, format)
+            text, offsets = _arrange(passage, first, last, format)
             marks = tuple(
                 (offsets[begin], offsets[stop - 1] + 1)
                 for begin, stop in quotation.marked
@@ -103,10 +104,18 @@ def _lay_out(quotation: Quotation) -> Iterator[_Piece]:
             before = block_span
 
 
-def _arrange(text: str, start: int, end: int, format: ExcerptFormat) -> tuple[str, dict[int, int]]:
+def _arrange(passage: Passage, start: int, end: int, format: ExcerptFormat) -> tuple[str, dict[int, int]]:
     """Return a stretch of text and where each of its characters went: prose in one line, other blocks dedented."""
-    if format == "prose":
-        return _join_lines(text, start, end)
+    text = passage.text
+    if format == "prose":  # Without the marks of bold words: bold marks our own highlights only.
+        edges = [edge for found in BOLD.finditer(text, start, end) for edge in (found.start(), found.end() - 2)]
+        marks = {*edges, *(edge + 1 for edge in edges)}
+        joint = " · " if passage.kind in ROW_KINDS else " "  # Each cell of a record has its line.
+        shown = (
+            (place, joint if text[place] == "\n" else text[place]) for place in range(start, end) if place not in marks
+        )
+        joined, places = fold_spaces((place, character) for place, characters in shown for character in characters)
+        return joined, {place: number for number, place in enumerate(places)}
     line_start = text.rfind("\n", 0, start) + 1
     begin = line_start if not text[line_start:start].strip() else start
     raw = text[begin:end].split("\n")
@@ -118,14 +127,3 @@ def _arrange(text: str, start: int, end: int, format: ExcerptFormat) -> tuple[st
         offsets.update((position + cut + column, target + column) for column in range(len(line)))
         position, target = position + len(raw_line) + 1, target + len(line) + 1
     return "\n".join(laid), offsets
-
-
-def _join_lines(text: str, start: int, end: int) -> tuple[str, dict[int, int]]:
-    """Return prose in one line, without the marks of bold words: bold marks our own highlights only."""
-    marks = {
-        position
-        for found in BOLD.finditer(text, start, end)
-        for position in (found.start(), found.start() + 1, found.end() - 2, found.end() - 1)
-    }
-    joined, places = fold_spaces((place, text[place]) for place in range(start, end) if place not in marks)
-    return joined, {place: number for number, place in enumerate(places)}
