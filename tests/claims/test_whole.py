@@ -10,6 +10,7 @@ from suffice.claims.reasons import Reason, describe_reason
 from suffice.claims.whole import MAX_STATEMENTS, check_draft
 from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
 from suffice.testing import make_passage
+from suffice.text.parts import parse_parts
 from suffice.types import Place
 
 MILL = make_passage("1", "The mill at Velburg was built in 1871.\nIt has  two wheels and grinds rye.", "Mill")
@@ -42,6 +43,19 @@ def test_words_that_are_in_no_passage_fall_back_to_the_nearest_sentence():
     statement = Statement("The mill was built in 1871.", ("[1]",))
     [verdict], _ = check([statement], CheckedStatement(1, "stated", "1", "The mill in Velburg dates from 1871"))
     assert verdict.supporting[0].text == "The mill at Velburg was built in 1871."
+
+
+def test_the_rows_of_a_table_are_judged_under_the_names_of_their_columns():
+    """Otherwise two cells that are exchanged cannot be told from those that are right."""
+    [table] = parse_parts(
+        "| Price | Velburg | Graz |\n|---|---|---|\n| Bread | 4 [2] | 5 [2] |\n| Rye | 3 [2] | 2 [2] |"
+    )
+    _, [prompt] = check([*table.rows, Statement("It is old.", ("[1]",))])
+    assert prompt.statements == (
+        "1. (columns: Price | Velburg | Graz) Bread | 4 [2] | 5 [2]",
+        "2. Rye | 3 [2] | 2 [2]",
+        "3. It is old. [1]",
+    )
 
 
 @pytest.mark.parametrize("role", ["stated", "joined"])

@@ -5,11 +5,12 @@ date counts by its parts, and a claim may round. List numbers, names with digits
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from suffice.text.entities import extract_names
+from suffice.text.tokens import tokenize
 
 _WORDS = "two three four five six seven eight nine ten eleven twelve".split()
 _NUMBER_WORDS = {word: value for value, word in enumerate(_WORDS, 2)}
@@ -46,7 +47,7 @@ _UNITS = {
 _FIGURE = re.compile(
     rf"""(?<![\w.])(?<![^\W\d_][-’'])(?:(?P<currency>[$€£¥])\s?|(?P<sign>(?<!\d\s)(?<!\S)[-−]))?
     (?:(?P<chain>\d+(?:\.\d+){{2,}}|\d{{1,4}}(?:[-/]\d{{1,2}}){{2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|\d{{1,2}}:\d\d(?::\d\d)?)(?![\w])
-      |(?P<digits>\d{{1,3}}(?:[,_\u00a0\u202f']\d{{3}})+(?:\.\d+)?|\d+\.\d+|\d+,\d{{1,2}}(?!\d)|\d+)(?P<suffix>st|nd|rd|th|s)?(?![^\W\d_]*\d|_)
+      |(?P<digits>\d{{1,3}}(?:[,_\u00a0\u202f']\d{{3}})+(?:\.\d+)?|\d{{1,3}}(?:\.\d{{3}})+,\d+|\d+\.\d+|\d+,\d{{1,2}}(?!\d)|\d+)(?P<suffix>st|nd|rd|th|s)?(?![^\W\d_]*\d|_)
       |(?P<word>\b(?:{"|".join(_WORDS)})\b))
     (?:[\s-]?(?P<scale>thousand|million|billion|trillion|bn|mn|k)\b)?
     (?:[\s-]?(?P<unit>%|per[ ]cent\b|°?[^\W\d_]+))?""",
@@ -60,7 +61,11 @@ _MAX_ROUNDING = 0.05  # A rounded figure differs by no more than this share of i
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number in base units of its kind, how it was written, and how far a rounded figure may be from it."""
+    """A number in base units of its kind, how it was written, and how far a rounded figure may be from it.
+
+    ``factor`` is the size of its unit in base units. ``may_group`` says that its mark may stand before decimals or, as in many
+    languages, before thousands: 21.800.
+    """
 
     value: float
     kind: str
@@ -68,19 +73,27 @@ class Figure:
     above: float = 0.0
     below: float = 0.0
     factor: float = 1.0
-    """The size of its unit in base units."""
+    scale: float = 1.0
+    may_group: bool = False
+
+    def list_readings(self, scales: Collection[float] = ()) -> tuple["Figure", ...]:
+        """Return the figure, what else its mark may mean, and, if it is a bare number, that number of each scale."""
+        factors = [*([1000.0] if self.may_group else []), *(() if self.kind or self.scale != 1 else scales)]
+        return (self, *(replace(self, value=self.value * factor) for factor in factors))
 
     def matches(self, other: "Figure") -> bool:
         """Whether another figure states this one: the same value, or one that this rounds, of the same kind.
 
-        The unit may be given elsewhere ("500 staff hours", the head of a table), so a bare number is compared as it is written,
-        and a bare fraction as a percentage too: 0.30 is 30 %.
+        Scale and unit may be given elsewhere ("46 and 34 million", "500 staff hours", the head of a table), so a number without
+        a unit is compared as it is written, and a bare fraction as a percentage too: 0.30 is 30 %.
         """
         if self.kind and other.kind and self.kind != other.kind:
             return False
-        if bool(self.kind) != bool(other.kind):
+        if not (self.kind and other.kind):
             one, two = self.value / self.factor, other.value / other.factor
-            if abs(one - two) <= 1e-9 * max(1.0, abs(two)):
+            is_bare = not self.kind and self.scale == 1 and not self.text.isalpha()
+            numbers = (two, two / other.scale) if is_bare else (two,)
+            if any(abs(one - number) <= 1e-9 * max(1.0, abs(number)) for number in numbers):
                 return True
         values, close = [other.value], 1e-9 * max(1.0, abs(self.value))
         if {self.kind, other.kind} == {"", "%"} and 0 < (other if self.kind else self).value < 1:
@@ -113,8 +126,8 @@ def find_missing_figure(
     """
     own = find_figures(_LIST_NUMBER.sub("", claim))
     own = tuple(figure for figure in own if not may_count or figure.kind or not figure.text.isalpha())
-    known = [figure for source in sources for figure in find_figures(source)]
-    stated = [figure for figure in own if any(figure.matches(other) for other in known)]
+    known = [figure for source in sources for figure in _list_readings(source)]
+    stated = [one for one in own if any(read.matches(other) for read in one.list_readings() for other in known)]
     terms = [*stated, *find_figures(near)] if may_compute else []
     for figure in own:
         if figure not in stated and not _is_computed(figure, terms):
@@ -122,6 +135,13 @@ def find_missing_figure(
             like = {other.text for other in others if figure.is_like(other)}
             return MissingFigure(figure.text, like.pop() if len(like) == 1 else "")
     return None
+
+
+@lru_cache(maxsize=2048)
+def _list_readings(source: str) -> list[Figure]:
+    """Return the figures of a source; a number without a scale may have each that the source names, as in a table's head."""
+    scales = {_SCALES[word] for word in tokenize(source) if len(word) > 1 and word in _SCALES}
+    return [reading for figure in find_figures(source) for reading in figure.list_readings(scales)]
 
 
 def _is_computed(figure: Figure, terms: Sequence[Figure]) -> bool:
@@ -182,11 +202,13 @@ def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
         return
     is_rounded = decimals > 0 or scale > 1
     margin = min(0.5 * 10**-decimals * scale * factor, _MAX_ROUNDING * abs(value)) if is_rounded else 0.0
-    yield Figure(value, kind, written, margin, margin, factor)
+    yield Figure(value, kind, written, margin, margin, factor, scale, decimals == 3 and 1 <= abs(number) < 1000)
 
 
 def _read_number(digits: str) -> tuple[float, int]:
     """Return the value of digits with separators, and how many decimals they have."""
+    if 0 < digits.find(".") < digits.find(","):  # 1.234,50
+        digits = digits.replace(".", "").replace(",", ".")
     whole = re.sub(r"[,_\u00a0\u202f'](?=\d{3}(?!\d))", "", digits).replace(",", ".")
     return float(whole), len(whole.partition(".")[2])
 

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import TypeVar
 
-from suffice.answers import Role
+from suffice.answers import Role, Statement
 from suffice.claims.checker import rank_sentences
 from suffice.claims.figures import MissingFigure, find_missing_figure
 from suffice.claims.split import strip_claim_markup
@@ -116,15 +116,18 @@ def _count_passages(passages: Mapping[str, P]) -> int:
 def _build_prompt(
     statements: Sequence[Checkable], passages: Mapping[str, Passage], text: str, today: str
 ) -> CheckDraft:
-    numbered = tuple(
-        " ".join(
-            [f"{number}.", *statement.text.split(), *(one for one in statement.handles if one not in statement.text)]
-        )
-        for number, statement in enumerate(statements, 1)
-    )
+    numbered, named = list[str](), tuple[str, ...]()
+    for number, one in enumerate(statements, 1):
+        columns = one.columns if isinstance(one, Statement) else ()
+        head = [f"(columns: {' | '.join(columns)})"] if columns and columns != named else []
+        own = [handle for handle in one.handles if handle not in one.text]
+        numbered.append(" ".join([f"{number}.", *head, *one.text.split(), *own]))
+        named = columns
     notes = [Note(one.text, (handle,), one.title, one.kind, place=one.place) for handle, one in passages.items()]
     draft = (Note(text, ()),) if text else ()
-    return CheckDraft(numbered, drop_repeated_titles(notes), draft, 200 + _TOKENS_OF_ANSWER * len(numbered), today)
+    return CheckDraft(
+        tuple(numbered), drop_repeated_titles(notes), draft, 200 + _TOKENS_OF_ANSWER * len(numbered), today
+    )
 
 
 def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage]) -> ClaimVerdict:
