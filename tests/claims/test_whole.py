@@ -26,7 +26,7 @@ def check(statements, *answers, max_tokens=8_000, passages=PASSAGES, others=(), 
         return CheckDraftResponse(tuple(answers))
 
     return asyncio.run(
-        check_draft(statements, {**passages, **dict(others)}, ask, max_tokens, "", dict(beside))
+        check_draft(statements, {**passages, **dict(others)}, ask, max_tokens, "", dict(beside), again=False)
     ), prompts
 
 
@@ -214,6 +214,21 @@ def test_a_long_draft_is_split_and_every_statement_is_asked_about_once_with_its_
     assert [number for number, verdict in enumerate(verdicts) if verdict] == [1, 43]
     _, prompts = check([Statement("One.", ("[1]",)), Statement("Two.", ("[2]",))], max_tokens=1)
     assert [[note.handles for note in prompt.sources] for prompt in prompts] == [[("[1]",)], [("[2]",)]]
+
+
+@pytest.mark.parametrize(("reads", "asked"), [(30, [40, 10]), (0, [40, 20, 20])])
+def test_what_an_answer_leaves_out_is_asked_for_once_more(reads, asked):
+    """A long answer is cut off at its limit, or cannot be read; the reader would remove advice and conclusions."""
+    statements, sizes = [Statement(f"Advice {number}.", ("[1]",)) for number in range(40)], []
+
+    async def ask(prompt):
+        sizes.append(len(prompt.statements))
+        count = reads if len(sizes) == 1 else len(prompt.statements)
+        return CheckDraftResponse(tuple(CheckedStatement(n, "advice") for n in range(1, count + 1))) if count else None
+
+    verdicts = asyncio.run(check_draft(statements, PASSAGES, ask, 8_000))
+    assert [verdict.claim for verdict in verdicts] == statements
+    assert sizes == asked
 
 
 def test_a_model_that_fails_leaves_every_statement_open():

@@ -29,6 +29,7 @@ from suffice.report.notices import (
     render_origin,
 )
 from suffice.text.citations import find_citations
+from suffice.text.languages import LANGUAGE_CODES, detect_language
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import count, replace_spans, strip_control_chars, to_one_line
 from suffice.text.sections import ReportSection
@@ -102,12 +103,18 @@ def render_html(report: Report) -> str:
 """
 
 
+def _tag_language(text: str) -> str:
+    """Return the attribute that tells browsers and screen readers that a text is not in the page's language."""
+    code = LANGUAGE_CODES.get(detect_language(text) or "")
+    return f' lang="{code}"' if code else ""
+
+
 # -- Header, answer and sources ----------------------------------------------------------------------------------------
 
 
 def _render_header(report: Report) -> str:
     task = to_one_line(report.task)
-    parts = [f'<h1 dir="auto">{_escape(task, _MAX_HEADING_CHARS) or "Report"}</h1>']
+    parts = [f'<h1 dir="auto"{_tag_language(task)}>{_escape(task, _MAX_HEADING_CHARS) or "Report"}</h1>']
     if len(task) > _MAX_HEADING_CHARS:
         parts.append(f'<details><summary>Full question</summary><p dir="auto">{_escape(task)}</p></details>')
     parts.append(f'<p class="searchline">{_escape(wording.describe_search(report))}</p>')
@@ -131,7 +138,7 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
         marked, found = shown + renderer.render_block(below), frozenset[int]()
     else:
         marked, found = mark_claims(text, _list_checked(report), renderer)
-        marked = f'<div class="prose" dir="auto">{marked}</div>' if marked.strip() else ""
+        marked = f'<div class="prose" dir="auto"{_tag_language(text)}>{marked}</div>' if marked.strip() else ""
     short = ""
     if report.short_answer:
         short = f'<p class="short" dir="auto">{renderer.render_inline(escape_markdown(report.short_answer))}</p>'
@@ -354,7 +361,8 @@ def _render_claims_table(
     for position, claim in enumerate(claims, start=1):
         is_shown = highlighted is None or position in highlighted
         aside = "" if is_shown else ' <span class="aside">(not found in the answer as written)</span>'
-        spans = "".join(_render_span(span, renderer) for span in claim.spans) or "<p>No passage addresses it.</p>"
+        spans = "".join(_render_span(span, renderer) for span in claim.spans)
+        spans = spans or ("" if claim.note else "<p>No passage addresses it.</p>")
         checker = claim.checker and f"checked by {claim.checker}"
         sure = "" if claim.probability is None else f"{claim.probability:.0%} sure"
         if basis := " · ".join(filter(None, (checker, sure, claim.note))):

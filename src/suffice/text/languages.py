@@ -26,6 +26,7 @@ STEMMED_LANGUAGES = (
     ENGLISH, "danish", "dutch", "finnish", "french", "german", "hungarian", "italian", "norwegian", "portuguese", "russian",
     "spanish", "swedish",
 )  # fmt: skip
+LANGUAGE_CODES = dict(zip(STEMMED_LANGUAGES[1:], "da nl fi fr de hu it no pt ru es sv".split(), strict=True))  # ISO 639-1.
 # Words that begin a question and words of high frequency that the lists of stop words lack.
 _QUESTION_WORDS = {
     "danish": "hvad hvem hvilken hvilke hvornår hvor hvorfor hvordan kan",
