@@ -4,10 +4,12 @@ A figure is a number with its scale and unit: "1.2 million", "40 %", "3 km", "th
 date counts by its parts, and a claim may round. List numbers, names with digits such as "V2X" and "twice" are not figures.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.resources import files
 
 from suffice.text.entities import extract_names
 from suffice.text.tokens import tokenize
@@ -19,31 +21,9 @@ MONTH_NUMBERS = {name: value for value, month in enumerate(_MONTHS, 1) for name 
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "k": 1e3}
 _MONEY_SCALES = {"m": 1e6, "M": 1e6, "b": 1e9, "B": 1e9, "K": 1e3}
 _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
-# Each line is one kind: units and how many of the first one they are. Names are matched without a plural ending.
-_UNIT_LINES = """
-%:1 percent:1 per-cent:1
-second:1 s:1 sec:1 ms:.001 millisecond:.001 µs:1e-6 minute:60 min:60 hour:3600 hr:3600 h:3600 day:86400 week:604800
-month:1 quarter:3 year:12 yr:12 decade:120 century:1200 centurie:1200
-metre:1 meter:1 m:1 km:1000 kilometre:1000 kilometer:1000 cm:.01 centimetre:.01 centimeter:.01 mm:.001 millimetre:.001
-    millimeter:.001 nm:1e-9 mile:1609.344 mi:1609.344 foot:.3048 feet:.3048 ft:.3048 inch:.0254 inche:.0254 yard:.9144
-gram:1 g:1 kg:1000 kilogram:1000 mg:.001 milligram:.001 µg:1e-6 tonne:1e6 ton:1e6 t:1e6 pound:453.592 lb:453.592 ounce:28.3495
-litre:1 liter:1 l:1 ml:.001 millilitre:.001 milliliter:.001 gallon:3.78541
-byte:1 kb:1e3 mb:1e6 gb:1e9 tb:1e12 kib:1024 mib:1048576 gib:1073741824 kilobyte:1e3 megabyte:1e6 gigabyte:1e9 terabyte:1e12
-watt:1 w:1 kw:1e3 mw:1e6 gw:1e9 kilowatt:1e3 megawatt:1e6 gigawatt:1e9
-wh:1 kwh:1e3 mwh:1e6 gwh:1e9 twh:1e12
-hz:1 khz:1e3 mhz:1e6 ghz:1e9
-°c:1 celsius:1
-°f:1 fahrenheit:1
-dollar:1 usd:1
-euro:1 eur:1
-pound:1 gbp:1
-yen:1 jpy:1
-"""
-_UNITS = {
-    unit.rpartition(":")[0]: (line.split(":")[0].split()[0], float(unit.rpartition(":")[2]))
-    for line in reversed(re.sub(r"\n\s+", " ", _UNIT_LINES.strip()).splitlines())
-    for unit in line.split()
-}
+_KINDS = json.loads((files("suffice.claims") / "units.json").read_text(encoding="utf-8"))
+# The kind of each unit, and how many of the kind's first unit it is. Names are matched without a plural ending.
+_UNITS = {unit: (kind, float(size)) for kind, units in _KINDS.items() for unit, size in units.items()}
 _FIGURE = re.compile(
     rf"""(?<![\w.])(?<![^\W\d_][-’'])(?:(?P<currency>[$€£¥])\s?|(?P<sign>(?<!\d\s)(?<!\S)[-−]))?
     (?:(?P<chain>\d+(?:\.\d+){{2,}}|\d{{1,4}}(?:[-/]\d{{1,2}}){{2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|\d{{1,2}}:\d\d(?::\d\d)?)(?![\w])
@@ -188,10 +168,7 @@ def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
     if match["currency"]:
         scale *= _MONEY_SCALES.get(match["unit"] or "", 1.0)
     kind = _CURRENCIES.get(match["currency"] or "", unit or "")
-    if match["word"]:
-        yield Figure(_NUMBER_WORDS[match["word"].lower()] * scale * factor, kind, written, factor=factor)
-        return
-    number, decimals = _read_number(match["digits"])
+    number, decimals = _read_number(match["digits"] or str(_NUMBER_WORDS[match["word"].lower()]))
     number = -number if match["sign"] else number
     value = number * scale * factor
     if match["suffix"]:  # "the 1980s", "the 19th century", "the 3rd"
@@ -216,12 +193,8 @@ def _read_number(digits: str) -> tuple[float, int]:
 def _read_unit(word: str, currency: str | None) -> tuple[str | None, float]:
     """Return the kind of a unit and its size; ``None`` for a word that is no unit."""
     lower = word.lower().replace("per cent", "%").replace("percent", "%")
-    if currency:
-        return None, 1.0
-    for name in (lower, lower.removesuffix("s")):
-        if name in _UNITS and (len(word) > 1 or word != "M"):
-            return _UNITS[name]
-    return None, 1.0
+    known = None if currency or word == "M" else _UNITS.get(lower) or _UNITS.get(lower.removesuffix("s"))
+    return known or (None, 1.0)
 
 
 def _find_months(text: str) -> Iterator[Figure]:

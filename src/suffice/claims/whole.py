@@ -75,7 +75,7 @@ async def check_draft(
         if 1 <= checked.number <= len(statements):
             verdicts[checked.number - 1] = _judge(statements[checked.number - 1], checked, shown)
     left = [statement for statement, verdict in zip(statements, verdicts, strict=True) if verdict is None]
-    if half and left and again and (answer is None or any(verdicts)):  # A long answer is cut off or cannot be read: shorter ones are asked for.
+    if half and left and again and (answer is None or any(verdicts)):  # Shorter answers are not cut off.
         rest = iter(await (check(left[:half], left[half:]) if len(left) == len(statements) else check(left)))
         return [verdict or next(rest) for verdict in verdicts]
     return verdicts

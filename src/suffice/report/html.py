@@ -29,7 +29,7 @@ from suffice.report.notices import (
     render_origin,
 )
 from suffice.text.citations import find_citations
-from suffice.text.languages import LANGUAGE_CODES, detect_language
+from suffice.text.languages import find_language_code
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import count, replace_spans, strip_control_chars, to_one_line
 from suffice.text.sections import ReportSection
@@ -105,8 +105,7 @@ def render_html(report: Report) -> str:
 
 def _tag_language(text: str) -> str:
     """Return the attribute that tells browsers and screen readers that a text is not in the page's language."""
-    code = LANGUAGE_CODES.get(detect_language(text) or "")
-    return f' lang="{code}"' if code else ""
+    return f' lang="{code}"' if (code := find_language_code(text)) else ""
 
 
 # -- Header, answer and sources ----------------------------------------------------------------------------------------
@@ -162,11 +161,8 @@ def _render_notices(report: Report) -> str:
     if not report.final_answer:
         return f'<p class="notice">{describe_no_answer(report)}</p>'
     notices = [describe_notice(one) for one in report.notices if one.kind not in ("no_model", *BREADTH_KINDS)]
-    if partly := describe_partly(report):
-        notices.insert(0, partly)
-    if restated := describe_restated(report):
-        notices.append(restated)
-    return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in notices)
+    shown = filter(None, (describe_partly(report), *notices, describe_restated(report)))
+    return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in shown)
 
 
 def _render_excerpt(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRenderer, citation: str = "") -> str:
@@ -222,9 +218,8 @@ def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
             place = (
                 f'<a href="{escape(strip_control_chars(source.url))}" rel="noopener noreferrer nofollow">{place}</a>'
             )
-        stretches = "".join(
-            _render_excerpt(replace(stretch, title=""), renderer) for stretch in list_stretches(report, source)
-        )
+        shown = (replace(stretch, title="") for stretch in list_stretches(report, source))
+        stretches = "".join(_render_excerpt(stretch, renderer) for stretch in shown)
         label = f"Passage cited from source {_escape(source.id, 12)}"
         passage = (
             f'<details class="passage"><summary aria-label="{label}">Show the passage</summary>{stretches}</details>'
@@ -242,9 +237,7 @@ def list_stretches(report: Report, source: Source) -> list[Excerpt]:
     """Return the stretches of a source that the report shows or cites, without those that lie within another one."""
     if shown := [excerpt for excerpt in report.excerpts if excerpt.source == source.id]:
         return shown
-    cited = [
-        claim.evidence for claim in report.claims if claim.evidence is not None and claim.evidence.source == source.id
-    ]
+    cited = [one for claim in report.claims if (one := claim.evidence) is not None and one.source == source.id]
     cited += [
         Excerpt(span.quote, "prose", ((0, len(span.quote)),), source.id, span.location)
         for claim in report.claims
@@ -413,10 +406,9 @@ def _render_review(report: Report) -> str:
         return ""
     issues = _render_items(_escape(issue, 400) for issue in provenance.get_open_issues(review))
     scores = _render_table(provenance.build_review_table(review), "Scores by round")
-    content = f"<p>{_escape(provenance.summarize_review(review))}</p>{scores}"
-    return _render_fold(
-        "review", ReportSection.REVIEW, content + (f"<h3>Issues that remain</h3>{issues}" if issues else "")
-    )
+    left = f"<h3>Issues that remain</h3>{issues}" if issues else ""
+    content = f"<p>{_escape(provenance.summarize_review(review))}</p>{scores}{left}"
+    return _render_fold("review", ReportSection.REVIEW, content)
 
 
 def _render_table(rows: Sequence[Sequence[str]], label: str) -> str:

@@ -74,7 +74,7 @@ def render_disagreements(disagreements: Sequence[Disagreement]) -> str:
 
 
 def describe_removed(claim: RemovedClaim) -> str:
-    """Return a removed sentence with the reason and what a source says instead, each a sentence: they may differ in language."""
+    """Return a removed sentence with the reason and what a source says, each a sentence: languages may differ."""
     nearest = claim.nearest
     said = f" Nearest: “{' '.join(nearest.quote.split())}” {nearest.source}".rstrip() + "." if nearest else ""
     why = describe_reason(claim.reason)
