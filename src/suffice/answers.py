@@ -51,12 +51,14 @@ class Statement:
     """A sentence in the writer's words: Markdown with its citations where the writer put them, such as ``It is old [1].``
 
     ``role`` is what the check found it to be, ``mark`` what is shown behind it, such as that no source supports it.
+    ``columns`` are the names above a row of a table.
     """
 
     text: str
     handles: tuple[str, ...] = ()
     role: Role | None = None
     mark: str = ""
+    columns: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,14 @@ from suffice.claims.figures import find_figures, find_missing_figure, list_claim
         ("It runs from 1990 to 1995.", "It ran 1990–1995."),
         ("In May 2021 it may rain.", "In May 2021 it rained."),
         ("A question has at most 4,000 characters.", "MAX_CHARS = 4_000"),
+        ("Die Pumpe kostet 21.800 Euro.", "The pump costs 21,800 EUR."),
+        ("Die Pumpe kostet 1.234,50 Euro.", "The pump costs 1,234.50 EUR."),
+        ("The pump costs 21,800 EUR.", "Die Pumpe kostet 21.800 Euro."),
+        ("Das sind 3,9 Millionen Kronen.", "That is 3.9 million kroner."),
+        ("The rents are 46.40 and 34.32 million NOK.", "Moss: 46.40 million NOK.\nRygge: 34.32 million NOK."),
+        ("Rent | 46.40 | 34.32", "Moss: 46.40 million NOK.\nRygge: 34.32 million NOK."),
+        ("It was estimated at 2.2 million NOK.", "The quote is 3.9 million NOK, not 2.2."),
+        ("Rent was 46 million NOK.", "| million NOK | Moss |\n|---|---|\n| Rent | 46 |"),
     ],
 )
 def test_figures_that_the_source_has(claim: str, source: str) -> None:
@@ -60,6 +68,10 @@ def test_figures_that_the_source_has(claim: str, source: str) -> None:
         ("A dose of 5 M NaCl.", "A dose of 3 M NaCl.", "5", "3"),
         ("It is planned for 2025.", "It is planned in 6 steps.", "2025", ""),
         ("Costs fell by 12 %.", "Costs fell by 9 %, transit times by 20 %.", "12 %", ""),
+        ("It costs 21.8 euros.", "It costs 21,800 euros.", "21.8 euros", "21,800 euros"),
+        ("It costs 21,800 euros.", "It costs 21.8 euros.", "21,800 euros", "21.8 euros"),
+        ("It costs 5 million.", "It has 5 rooms.", "5 million", ""),
+        ("It costs 5 thousand.", "It costs 5 million.", "5 thousand", ""),
     ],
 )
 def test_a_figure_that_no_source_has_is_named_with_the_one_that_stands_for_the_same(

@@ -10,6 +10,7 @@ from suffice.claims.reasons import Reason, describe_reason
 from suffice.claims.whole import MAX_STATEMENTS, check_draft
 from suffice.prompts.judging import CheckDraftResponse, CheckedStatement
 from suffice.testing import make_passage
+from suffice.text.parts import parse_parts
 from suffice.types import Place
 
 MILL = make_passage("1", "The mill at Velburg was built in 1871.\nIt has  two wheels and grinds rye.", "Mill")
@@ -25,7 +26,7 @@ def check(statements, *answers, max_tokens=8_000, passages=PASSAGES, others=(), 
         return CheckDraftResponse(tuple(answers))
 
     return asyncio.run(
-        check_draft(statements, {**passages, **dict(others)}, ask, max_tokens, "", dict(beside))
+        check_draft(statements, {**passages, **dict(others)}, ask, max_tokens, "", dict(beside), again=False)
     ), prompts
 
 
@@ -42,6 +43,19 @@ def test_words_that_are_in_no_passage_fall_back_to_the_nearest_sentence():
     statement = Statement("The mill was built in 1871.", ("[1]",))
     [verdict], _ = check([statement], CheckedStatement(1, "stated", "1", "The mill in Velburg dates from 1871"))
     assert verdict.supporting[0].text == "The mill at Velburg was built in 1871."
+
+
+def test_the_rows_of_a_table_are_judged_under_the_names_of_their_columns():
+    """Otherwise two cells that are exchanged cannot be told from those that are right."""
+    [table] = parse_parts(
+        "| Price | Velburg | Graz |\n|---|---|---|\n| Bread | 4 [2] | 5 [2] |\n| Rye | 3 [2] | 2 [2] |"
+    )
+    _, [prompt] = check([*table.rows, Statement("It is old.", ("[1]",))])
+    assert prompt.statements == (
+        "1. (columns: Price | Velburg | Graz) Bread | 4 [2] | 5 [2]",
+        "2. Rye | 3 [2] | 2 [2]",
+        "3. It is old. [1]",
+    )
 
 
 @pytest.mark.parametrize("role", ["stated", "joined"])
@@ -200,6 +214,21 @@ def test_a_long_draft_is_split_and_every_statement_is_asked_about_once_with_its_
     assert [number for number, verdict in enumerate(verdicts) if verdict] == [1, 43]
     _, prompts = check([Statement("One.", ("[1]",)), Statement("Two.", ("[2]",))], max_tokens=1)
     assert [[note.handles for note in prompt.sources] for prompt in prompts] == [[("[1]",)], [("[2]",)]]
+
+
+@pytest.mark.parametrize(("reads", "asked"), [(30, [40, 10]), (0, [40, 20, 20])])
+def test_what_an_answer_leaves_out_is_asked_for_once_more(reads, asked):
+    """A long answer is cut off at its limit, or cannot be read; the reader would remove advice and conclusions."""
+    statements, sizes = [Statement(f"Advice {number}.", ("[1]",)) for number in range(40)], []
+
+    async def ask(prompt):
+        sizes.append(len(prompt.statements))
+        count = reads if len(sizes) == 1 else len(prompt.statements)
+        return CheckDraftResponse(tuple(CheckedStatement(n, "advice") for n in range(1, count + 1))) if count else None
+
+    verdicts = asyncio.run(check_draft(statements, PASSAGES, ask, 8_000))
+    assert [verdict.claim for verdict in verdicts] == statements
+    assert sizes == asked
 
 
 def test_a_model_that_fails_leaves_every_statement_open():

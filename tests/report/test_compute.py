@@ -12,7 +12,7 @@ from suffice.report.compute import find_unsourced_figure, keep_computed_lines, r
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
-from suffice.types import Bounds
+from suffice.types import Bounds, Passage, Place
 
 TASK = "How many years lie between the two bridges?"
 TEXT = (
@@ -122,6 +122,12 @@ def test_a_growth_of_some_percent_may_be_a_factor():
     assert find_unsourced_figure("150 / 1.25, 150 * 0.75", "150 tickets a day, a rise of 25 %") == ""
 
 
+def test_a_number_in_words_is_a_figure_of_the_sources():
+    text = "Compare the cost over five years. The rent is 1,450 EUR a month for eleven units."
+    assert find_unsourced_figure("1450 * 12 * 5 * 11", text) == ""
+    assert "9 occurs in no source" in find_unsourced_figure("1450 * 12 * 9", text)
+
+
 @pytest.mark.parametrize("code", ["1903 - 1850", "print('cost: 99 million')", "x = '1850'", "f'{1850:.0f}'"])
 def test_a_figure_that_no_source_has_is_refused(code):
     assert "in no source" in find_unsourced_figure(code, TEXT)
@@ -168,6 +174,17 @@ def test_figures_may_be_written_as_in_other_languages():
     text = "Der Arbeitspreis ist 11,9 Cent, der Verbrauch 20.000 Kilowattstunden."
     assert find_unsourced_figure("20000 * 11.9 / 100", text) == ""
     assert "in no source" in find_unsourced_figure("20000 * 11.8 / 100", text)
+
+
+def test_a_row_of_a_sheet_keeps_the_name_of_what_its_figures_are():
+    model = ScriptedModel({"compute": [ComputeResponse("")]})
+    run = RunState(TASK, model, TrajectoryMemory, run_id="r")
+    for number, name in enumerate(("Rent", "Power")):
+        text = f"item: {name}\n2023: 7{number}00\n2024: 75{number}2"
+        run.evidence.add(Passage(f"p{number}", text, "Costs", Place(f"c.xlsx:row {number}"), "xlsx"))
+    asyncio.run(run_computation(run, 1))
+    shown = [note.text.splitlines()[0] for note in model.prompts[0].notes]
+    assert shown == ["item: Rent", "item: Power"]
 
 
 def test_a_table_keeps_its_head_beside_its_figures():

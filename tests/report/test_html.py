@@ -9,7 +9,7 @@ import pytest
 from report.html_page import Page
 
 from suffice.report import html
-from suffice.types import ClosestPassage, Excerpt, Notice, Report, Stop
+from suffice.types import Claim, ClosestPassage, Excerpt, Notice, Reason, RemovedClaim, Report, Span, Stop
 
 
 @pytest.fixture(params=["report", "hostile"])
@@ -46,6 +46,31 @@ def test_ids_are_unique_and_every_reference_resolves(page: Page) -> None:
     ]
     assert inner
     assert set(inner) | set(labels) <= set(ids)
+
+
+def test_question_and_answer_are_tagged_with_their_language_and_no_sentence_mixes_two(report: Report) -> None:
+    """What suffice says around them stays English, so a screen reader has to know where another language begins."""
+    removed = RemovedClaim(
+        "Die Pumpe halbiert die Heizkosten.", Reason("not_stated"), Span("[1]", "It saves 9 %.", "a.md")
+    )
+    answer = "Die Pumpe kostet 21.800 Euro, und der Vermieter stimmt ihr noch nicht zu."
+    claim = Claim(answer, (), "unknown", note="a conclusion of the writer", checker="model")
+    subject = replace(
+        report,
+        task="Was kostet die neue Pumpe, und wer muss ihr zustimmen?",
+        final_answer=answer,
+        excerpts=(),
+        notices=(),
+        removed=(removed,),
+        claims=(claim,),
+    )
+    page = html.render_html(subject)
+    assert Page(page).all("lang") == ["en", "de", "de"]
+    assert (
+        "“Die Pumpe halbiert die Heizkosten.” The cited source does not say it. Nearest: “It saves 9 %.” [1]." in page
+    )
+    assert "a conclusion of the writer" in page
+    assert "No passage addresses it." not in page, "the reason says more"
 
 
 def test_links_lead_only_to_sources(report: Report, hostile: Report) -> None:

@@ -119,7 +119,7 @@ class TextAudit:
             passages |= own
             if own:
                 asked[number] = replace(claim, text=strip_claim_markup(claim.text), handles=tuple(own))
-        checked = await check_draft(list(asked.values()), passages, self.ask, MODEL_PROMPT_TOKENS)
+        checked = await check_draft(list(asked.values()), passages, self.ask, MODEL_PROMPT_TOKENS, again=False)
         verdicts = dict(zip(asked, checked, strict=True))
         return [
             None if (verdict := verdicts.get(number)) is None else verdict.about(claim)

@@ -4,12 +4,15 @@ A figure is a number with its scale and unit: "1.2 million", "40 %", "3 km", "th
 date counts by its parts, and a claim may round. List numbers, names with digits such as "V2X" and "twice" are not figures.
 """
 
+import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.resources import files
 
 from suffice.text.entities import extract_names
+from suffice.text.tokens import tokenize
 
 _WORDS = "two three four five six seven eight nine ten eleven twelve".split()
 _NUMBER_WORDS = {word: value for value, word in enumerate(_WORDS, 2)}
@@ -18,35 +21,13 @@ MONTH_NUMBERS = {name: value for value, month in enumerate(_MONTHS, 1) for name 
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "k": 1e3}
 _MONEY_SCALES = {"m": 1e6, "M": 1e6, "b": 1e9, "B": 1e9, "K": 1e3}
 _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
-# Each line is one kind: units and how many of the first one they are. Names are matched without a plural ending.
-_UNIT_LINES = """
-%:1 percent:1 per-cent:1
-second:1 s:1 sec:1 ms:.001 millisecond:.001 µs:1e-6 minute:60 min:60 hour:3600 hr:3600 h:3600 day:86400 week:604800
-month:1 quarter:3 year:12 yr:12 decade:120 century:1200 centurie:1200
-metre:1 meter:1 m:1 km:1000 kilometre:1000 kilometer:1000 cm:.01 centimetre:.01 centimeter:.01 mm:.001 millimetre:.001
-    millimeter:.001 nm:1e-9 mile:1609.344 mi:1609.344 foot:.3048 feet:.3048 ft:.3048 inch:.0254 inche:.0254 yard:.9144
-gram:1 g:1 kg:1000 kilogram:1000 mg:.001 milligram:.001 µg:1e-6 tonne:1e6 ton:1e6 t:1e6 pound:453.592 lb:453.592 ounce:28.3495
-litre:1 liter:1 l:1 ml:.001 millilitre:.001 milliliter:.001 gallon:3.78541
-byte:1 kb:1e3 mb:1e6 gb:1e9 tb:1e12 kib:1024 mib:1048576 gib:1073741824 kilobyte:1e3 megabyte:1e6 gigabyte:1e9 terabyte:1e12
-watt:1 w:1 kw:1e3 mw:1e6 gw:1e9 kilowatt:1e3 megawatt:1e6 gigawatt:1e9
-wh:1 kwh:1e3 mwh:1e6 gwh:1e9 twh:1e12
-hz:1 khz:1e3 mhz:1e6 ghz:1e9
-°c:1 celsius:1
-°f:1 fahrenheit:1
-dollar:1 usd:1
-euro:1 eur:1
-pound:1 gbp:1
-yen:1 jpy:1
-"""
-_UNITS = {
-    unit.rpartition(":")[0]: (line.split(":")[0].split()[0], float(unit.rpartition(":")[2]))
-    for line in reversed(re.sub(r"\n\s+", " ", _UNIT_LINES.strip()).splitlines())
-    for unit in line.split()
-}
+_KINDS = json.loads((files("suffice.claims") / "units.json").read_text(encoding="utf-8"))
+# The kind of each unit, and how many of the kind's first unit it is. Names are matched without a plural ending.
+_UNITS = {unit: (kind, float(size)) for kind, units in _KINDS.items() for unit, size in units.items()}
 _FIGURE = re.compile(
     rf"""(?<![\w.])(?<![^\W\d_][-’'])(?:(?P<currency>[$€£¥])\s?|(?P<sign>(?<!\d\s)(?<!\S)[-−]))?
     (?:(?P<chain>\d+(?:\.\d+){{2,}}|\d{{1,4}}(?:[-/]\d{{1,2}}){{2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|\d{{1,2}}:\d\d(?::\d\d)?)(?![\w])
-      |(?P<digits>\d{{1,3}}(?:[,_\u00a0\u202f']\d{{3}})+(?:\.\d+)?|\d+\.\d+|\d+,\d{{1,2}}(?!\d)|\d+)(?P<suffix>st|nd|rd|th|s)?(?![^\W\d_]*\d|_)
+      |(?P<digits>\d{{1,3}}(?:[,_\u00a0\u202f']\d{{3}})+(?:\.\d+)?|\d{{1,3}}(?:\.\d{{3}})+,\d+|\d+\.\d+|\d+,\d{{1,2}}(?!\d)|\d+)(?P<suffix>st|nd|rd|th|s)?(?![^\W\d_]*\d|_)
       |(?P<word>\b(?:{"|".join(_WORDS)})\b))
     (?:[\s-]?(?P<scale>thousand|million|billion|trillion|bn|mn|k)\b)?
     (?:[\s-]?(?P<unit>%|per[ ]cent\b|°?[^\W\d_]+))?""",
@@ -61,7 +42,11 @@ _MAX_ROUNDING = 0.05  # A rounded figure differs by no more than this share of i
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number in base units of its kind, how it was written, and how far a rounded figure may be from it."""
+    """A number in base units of its kind, how it was written, and how far a rounded figure may be from it.
+
+    ``factor`` is the size of its unit in base units. ``may_group`` says that its mark may stand before decimals or, as in many
+    languages, before thousands: 21.800.
+    """
 
     value: float
     kind: str
@@ -69,19 +54,27 @@ class Figure:
     above: float = 0.0
     below: float = 0.0
     factor: float = 1.0
-    """The size of its unit in base units."""
+    scale: float = 1.0
+    may_group: bool = False
+
+    def list_readings(self, scales: Collection[float] = ()) -> tuple["Figure", ...]:
+        """Return the figure, what else its mark may mean, and, if it is a bare number, that number of each scale."""
+        factors = [*([1000.0] if self.may_group else []), *(() if self.kind or self.scale != 1 else scales)]
+        return (self, *(replace(self, value=self.value * factor) for factor in factors))
 
     def matches(self, other: "Figure") -> bool:
         """Whether another figure states this one: the same value, or one that this rounds, of the same kind.
 
-        The unit may be given elsewhere ("500 staff hours", the head of a table), so a bare number is compared as it is written,
-        and a bare fraction as a percentage too: 0.30 is 30 %.
+        Scale and unit may be given elsewhere ("46 and 34 million", "500 staff hours", the head of a table), so a number without
+        a unit is compared as it is written, and a bare fraction as a percentage too: 0.30 is 30 %.
         """
         if self.kind and other.kind and self.kind != other.kind:
             return False
-        if bool(self.kind) != bool(other.kind):
+        if not (self.kind and other.kind):
             one, two = self.value / self.factor, other.value / other.factor
-            if abs(one - two) <= 1e-9 * max(1.0, abs(two)):
+            is_bare = not self.kind and self.scale == 1 and not self.text.isalpha()
+            numbers = (two, two / other.scale) if is_bare else (two,)
+            if any(abs(one - number) <= 1e-9 * max(1.0, abs(number)) for number in numbers):
                 return True
         values, close = [other.value], 1e-9 * max(1.0, abs(self.value))
         if {self.kind, other.kind} == {"", "%"} and 0 < (other if self.kind else self).value < 1:
@@ -113,8 +106,8 @@ def find_missing_figure(
     MissingFigure(claim_value='60 %', source_value='40 %')
     """
     own = [one for one in list_claim_figures(claim) if not may_count or one.kind or not one.text.isalpha()]
-    known = [figure for source in sources for figure in find_figures(source)]
-    stated = [figure for figure in own if any(figure.matches(other) for other in known)]
+    known = [figure for source in sources for figure in _list_readings(source)]
+    stated = [one for one in own if any(read.matches(other) for read in one.list_readings() for other in known)]
     terms = [*stated, *find_figures(near)] if may_compute else []
     for figure in own:
         if figure not in stated and not _is_computed(figure, terms):
@@ -122,6 +115,13 @@ def find_missing_figure(
             like = {other.text for other in others if figure.is_like(other)}
             return MissingFigure(figure.text, like.pop() if len(like) == 1 else "")
     return None
+
+
+@lru_cache(maxsize=2048)
+def _list_readings(source: str) -> list[Figure]:
+    """Return the figures of a source; a number without a scale may have each that the source names, as in a table's head."""
+    scales = {_SCALES[word] for word in tokenize(source) if len(word) > 1 and word in _SCALES}
+    return [reading for figure in find_figures(source) for reading in figure.list_readings(scales)]
 
 
 def _is_computed(figure: Figure, terms: Sequence[Figure]) -> bool:
@@ -168,10 +168,7 @@ def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
     if match["currency"]:
         scale *= _MONEY_SCALES.get(match["unit"] or "", 1.0)
     kind = _CURRENCIES.get(match["currency"] or "", unit or "")
-    if match["word"]:
-        yield Figure(_NUMBER_WORDS[match["word"].lower()] * scale * factor, kind, written, factor=factor)
-        return
-    number, decimals = _read_number(match["digits"])
+    number, decimals = _read_number(match["digits"] or str(_NUMBER_WORDS[match["word"].lower()]))
     number = -number if match["sign"] else number
     value = number * scale * factor
     if match["suffix"]:  # "the 1980s", "the 19th century", "the 3rd"
@@ -182,21 +179,22 @@ def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
         return
     is_rounded = decimals > 0 or scale > 1
     margin = min(0.5 * 10**-decimals * scale * factor, _MAX_ROUNDING * abs(value)) if is_rounded else 0.0
-    yield Figure(value, kind, written, margin, margin, factor)
+    yield Figure(value, kind, written, margin, margin, factor, scale, decimals == 3 and 1 <= abs(number) < 1000)
 
 
 def _read_number(digits: str) -> tuple[float, int]:
     """Return the value of digits with separators, and how many decimals they have."""
+    if 0 < digits.find(".") < digits.find(","):  # 1.234,50
+        digits = digits.replace(".", "").replace(",", ".")
     whole = re.sub(r"[,_\u00a0\u202f'](?=\d{3}(?!\d))", "", digits).replace(",", ".")
     return float(whole), len(whole.partition(".")[2])
 
 
 def _read_unit(word: str, currency: str | None) -> tuple[str | None, float]:
     """Return the kind of a unit and its size; ``None`` for a word that is no unit."""
-    if currency or word == "M":
-        return None, 1.0
-    name = word.lower().replace("per cent", "%").replace("percent", "%")
-    return _UNITS.get(name, _UNITS.get(name.removesuffix("s"), (None, 1.0)))
+    lower = word.lower().replace("per cent", "%").replace("percent", "%")
+    known = None if currency or word == "M" else _UNITS.get(lower) or _UNITS.get(lower.removesuffix("s"))
+    return known or (None, 1.0)
 
 
 def _find_months(text: str) -> Iterator[Figure]:

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import TypeVar
 
-from suffice.answers import Role
+from suffice.answers import Role, Statement
 from suffice.claims.checker import rank_sentences
 from suffice.claims.figures import MissingFigure, find_missing_figure
 from suffice.claims.split import strip_claim_markup
@@ -47,8 +47,9 @@ async def check_draft(
     text: str = "",
     beside: Mapping[object, Sequence[str]] = MappingProxyType({}),
     today: str = "",
+    again: bool = True,
 ) -> list[ClaimVerdict | None]:
-    """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
+    """Return the verdict on each statement, in order; ``None`` where the model said nothing usable, also when asked ``again``.
 
     Of ``passages``, by handle, those are shown that the statements cite, and the nearest to others, because a comparison or an
     absence rests on more than it cites. ``max_tokens`` is the longest prompt; a longer one is halved, unless it is for a single
@@ -57,12 +58,14 @@ async def check_draft(
     handles = dict.fromkeys(handle for one in statements for handle in one.handles or beside.get(one, ()))
     cited = {handle: passages[handle] for handle in handles if handle in passages}
     fits = _count_tokens(statements, cited) <= max_tokens and len(statements) <= MAX_STATEMENTS
-    if len(statements) > 1 and not fits:
-        half = len(statements) // 2
-        parts = (statements[:half], statements[half:])
-        halves = (check_draft(own, passages, ask, max_tokens, text, beside, today) for own in parts)
-        first, second = await asyncio.gather(*halves)
-        return [*first, *second]
+
+    async def check(*parts: Sequence[Checkable], again: bool = False) -> list[ClaimVerdict | None]:
+        calls = (check_draft(part, passages, ask, max_tokens, text, beside, today, again) for part in parts)
+        return [verdict for found in await asyncio.gather(*calls) for verdict in found]
+
+    half = len(statements) // 2
+    if half and not fits:
+        return await check(statements[:half], statements[half:], again=again)
     verdicts: list[ClaimVerdict | None] = [None] * len(statements)
     if not statements:
         return verdicts
@@ -71,6 +74,10 @@ async def check_draft(
     for checked in answer.statements if answer is not None else ():
         if 1 <= checked.number <= len(statements):
             verdicts[checked.number - 1] = _judge(statements[checked.number - 1], checked, shown)
+    left = [statement for statement, verdict in zip(statements, verdicts, strict=True) if verdict is None]
+    if half and left and again and (answer is None or any(verdicts)):  # Shorter answers are not cut off.
+        rest = iter(await (check(left[:half], left[half:]) if len(left) == len(statements) else check(left)))
+        return [verdict or next(rest) for verdict in verdicts]
     return verdicts
 
 
@@ -116,15 +123,18 @@ def _count_passages(passages: Mapping[str, P]) -> int:
 def _build_prompt(
     statements: Sequence[Checkable], passages: Mapping[str, Passage], text: str, today: str
 ) -> CheckDraft:
-    numbered = tuple(
-        " ".join(
-            [f"{number}.", *statement.text.split(), *(one for one in statement.handles if one not in statement.text)]
-        )
-        for number, statement in enumerate(statements, 1)
-    )
+    numbered, named = list[str](), tuple[str, ...]()
+    for number, one in enumerate(statements, 1):
+        columns = one.columns if isinstance(one, Statement) else ()
+        head = [f"(columns: {' | '.join(columns)})"] if columns and columns != named else []
+        own = [handle for handle in one.handles if handle not in one.text]
+        numbered.append(" ".join([f"{number}.", *head, *one.text.split(), *own]))
+        named = columns
     notes = [Note(one.text, (handle,), one.title, one.kind, place=one.place) for handle, one in passages.items()]
     draft = (Note(text, ()),) if text else ()
-    return CheckDraft(numbered, drop_repeated_titles(notes), draft, 200 + _TOKENS_OF_ANSWER * len(numbered), today)
+    return CheckDraft(
+        tuple(numbered), drop_repeated_titles(notes), draft, 200 + _TOKENS_OF_ANSWER * len(numbered), today
+    )
 
 
 def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage]) -> ClaimVerdict:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from suffice.answers import Statement
+from suffice.claims.figures import find_figures
 from suffice.claims.whole import add_nearest
 from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
 from suffice.prompts.writing import Compute
@@ -23,7 +24,7 @@ from suffice.text.markdown import unwrap_fence
 from suffice.text.sentences import quotable_spans
 from suffice.text.tokens import STOP_WORDS, estimate_tokens
 from suffice.tools import sandbox
-from suffice.types import COMPUTED_KIND, Failure, Note, Passage, Place
+from suffice.types import COMPUTED_KIND, ROW_KINDS, Failure, Note, Passage, Place
 
 _NUMBER = re.compile(r"\d+(?:[,\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 # Constants that arithmetic needs and no source has to mention: identity, halves, percent, calendar, clock, powers of ten.
@@ -91,10 +92,12 @@ def _is_wanted(run: RunState) -> bool:
 
 
 def _keep_figures(note: Note) -> Note | None:
-    """Return the note with its sentences that have a figure; ``None`` if none has."""
+    """Return the note with its sentences that have a figure, a row of a table whole; ``None`` if it has no figure."""
+    if not _NUMBER.search(note.text):
+        return None
     spans = [note.text[slice(*span)] for span in quotable_spans(note.text, note.kind)]
     kept = [text for text in spans if text.startswith("|") or _NUMBER.search(text)]  # A table keeps its head.
-    return replace(note, text="\n".join(kept)) if _NUMBER.search(note.text) else None
+    return note if note.kind in ROW_KINDS else replace(note, text="\n".join(kept))
 
 
 def _select_nearest(run: RunState, notes: Sequence[Note]) -> tuple[Note, ...]:
@@ -126,6 +129,7 @@ def find_unsourced_figure(code: str, source_text: str) -> str:
     """Name a figure of the program that does not occur in the sources; empty if there is none."""
     texts = source_text, source_text.translate(_OTHER_MARKS)
     known_figures = {_parse_number(number) for text in texts for number in _NUMBER.findall(text)}
+    known_figures.update(figure.value / figure.factor for figure in find_figures(source_text))  # In words too.
     values = list_constants(code)
     figures = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     in_texts = [

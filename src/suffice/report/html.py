@@ -29,6 +29,7 @@ from suffice.report.notices import (
     render_origin,
 )
 from suffice.text.citations import find_citations
+from suffice.text.languages import find_language_code
 from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import count, replace_spans, strip_control_chars, to_one_line
 from suffice.text.sections import ReportSection
@@ -102,12 +103,17 @@ def render_html(report: Report) -> str:
 """
 
 
+def _tag_language(text: str) -> str:
+    """Return the attribute that tells browsers and screen readers that a text is not in the page's language."""
+    return f' lang="{code}"' if (code := find_language_code(text)) else ""
+
+
 # -- Header, answer and sources ----------------------------------------------------------------------------------------
 
 
 def _render_header(report: Report) -> str:
     task = to_one_line(report.task)
-    parts = [f'<h1 dir="auto">{_escape(task, _MAX_HEADING_CHARS) or "Report"}</h1>']
+    parts = [f'<h1 dir="auto"{_tag_language(task)}>{_escape(task, _MAX_HEADING_CHARS) or "Report"}</h1>']
     if len(task) > _MAX_HEADING_CHARS:
         parts.append(f'<details><summary>Full question</summary><p dir="auto">{_escape(task)}</p></details>')
     parts.append(f'<p class="searchline">{_escape(wording.describe_search(report))}</p>')
@@ -131,7 +137,7 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
         marked, found = shown + renderer.render_block(below), frozenset[int]()
     else:
         marked, found = mark_claims(text, _list_checked(report), renderer)
-        marked = f'<div class="prose" dir="auto">{marked}</div>' if marked.strip() else ""
+        marked = f'<div class="prose" dir="auto"{_tag_language(text)}>{marked}</div>' if marked.strip() else ""
     short = ""
     if report.short_answer:
         short = f'<p class="short" dir="auto">{renderer.render_inline(escape_markdown(report.short_answer))}</p>'
@@ -155,11 +161,8 @@ def _render_notices(report: Report) -> str:
     if not report.final_answer:
         return f'<p class="notice">{describe_no_answer(report)}</p>'
     notices = [describe_notice(one) for one in report.notices if one.kind not in ("no_model", *BREADTH_KINDS)]
-    if partly := describe_partly(report):
-        notices.insert(0, partly)
-    if restated := describe_restated(report):
-        notices.append(restated)
-    return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in notices)
+    shown = filter(None, (describe_partly(report), *notices, describe_restated(report)))
+    return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in shown)
 
 
 def _render_excerpt(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRenderer, citation: str = "") -> str:
@@ -215,9 +218,8 @@ def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
             place = (
                 f'<a href="{escape(strip_control_chars(source.url))}" rel="noopener noreferrer nofollow">{place}</a>'
             )
-        stretches = "".join(
-            _render_excerpt(replace(stretch, title=""), renderer) for stretch in list_stretches(report, source)
-        )
+        shown = (replace(stretch, title="") for stretch in list_stretches(report, source))
+        stretches = "".join(_render_excerpt(stretch, renderer) for stretch in shown)
         label = f"Passage cited from source {_escape(source.id, 12)}"
         passage = (
             f'<details class="passage"><summary aria-label="{label}">Show the passage</summary>{stretches}</details>'
@@ -235,9 +237,7 @@ def list_stretches(report: Report, source: Source) -> list[Excerpt]:
     """Return the stretches of a source that the report shows or cites, without those that lie within another one."""
     if shown := [excerpt for excerpt in report.excerpts if excerpt.source == source.id]:
         return shown
-    cited = [
-        claim.evidence for claim in report.claims if claim.evidence is not None and claim.evidence.source == source.id
-    ]
+    cited = [one for claim in report.claims if (one := claim.evidence) is not None and one.source == source.id]
     cited += [
         Excerpt(span.quote, "prose", ((0, len(span.quote)),), source.id, span.location)
         for claim in report.claims
@@ -354,7 +354,8 @@ def _render_claims_table(
     for position, claim in enumerate(claims, start=1):
         is_shown = highlighted is None or position in highlighted
         aside = "" if is_shown else ' <span class="aside">(not found in the answer as written)</span>'
-        spans = "".join(_render_span(span, renderer) for span in claim.spans) or "<p>No passage addresses it.</p>"
+        spans = "".join(_render_span(span, renderer) for span in claim.spans)
+        spans = spans or ("" if claim.note else "<p>No passage addresses it.</p>")
         checker = claim.checker and f"checked by {claim.checker}"
         sure = "" if claim.probability is None else f"{claim.probability:.0%} sure"
         if basis := " · ".join(filter(None, (checker, sure, claim.note))):
@@ -405,10 +406,9 @@ def _render_review(report: Report) -> str:
         return ""
     issues = _render_items(_escape(issue, 400) for issue in provenance.get_open_issues(review))
     scores = _render_table(provenance.build_review_table(review), "Scores by round")
-    content = f"<p>{_escape(provenance.summarize_review(review))}</p>{scores}"
-    return _render_fold(
-        "review", ReportSection.REVIEW, content + (f"<h3>Issues that remain</h3>{issues}" if issues else "")
-    )
+    left = f"<h3>Issues that remain</h3>{issues}" if issues else ""
+    content = f"<p>{_escape(provenance.summarize_review(review))}</p>{scores}{left}"
+    return _render_fold("review", ReportSection.REVIEW, content)
 
 
 def _render_table(rows: Sequence[Sequence[str]], label: str) -> str:

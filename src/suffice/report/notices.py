@@ -74,10 +74,11 @@ def render_disagreements(disagreements: Sequence[Disagreement]) -> str:
 
 
 def describe_removed(claim: RemovedClaim) -> str:
-    """Return a removed sentence with the reason and what a source says instead."""
+    """Return a removed sentence with the reason and what a source says, each a sentence: languages may differ."""
     nearest = claim.nearest
     said = f" Nearest: “{' '.join(nearest.quote.split())}” {nearest.source}".rstrip() + "." if nearest else ""
-    return f"{claim.text} ({describe_reason(claim.reason)}).{said}"
+    why = describe_reason(claim.reason)
+    return f"“{claim.text}” {why[:1].upper()}{why[1:]}.{said}"
 
 
 def describe_completeness(report: Report) -> str:

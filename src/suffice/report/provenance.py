@@ -6,7 +6,7 @@ The metadata may come from a file that another program wrote, so values of an un
 import msgspec
 
 from suffice.events import Review
-from suffice.text.plain import UNKNOWN_TEXT, finite_or_none
+from suffice.text.plain import UNKNOWN_TEXT, count, finite_or_none
 from suffice.types import Report
 
 REVIEW_ENDING_TEXT = {
@@ -32,24 +32,20 @@ def summarize_review(review: Review) -> str:
     ending = REVIEW_ENDING_TEXT.get(review.ending, "it ended")
     if review.composite is None:
         return f"Not reviewed: {ending}."
-    rounds = f"{len(review.rounds)} {'round' if len(review.rounds) == 1 else 'rounds'}"
     verdict = "Passed" if review.passed else "Not passed"
     version = f" The text is that of round {review.kept}." if len(review.rounds) > 1 else ""
     score, mark = _format_score(review.composite), _format_score(review.pass_mark)
+    rounds = count(len(review.rounds), "round")
     return f"{verdict}: {score} of 10 after {rounds} (pass mark {mark}); the review ended because {ending}.{version}"
 
 
 def build_review_table(review: Review) -> list[list[str]]:
     """Return a table of the scores: a header row, then a row per round with its dimensions and composite."""
     names = list(next((judged.scores for judged in review.rounds if judged.scores), {}))
-    rows = [
-        [
-            str(judged.round),
-            *(_format_score((judged.scores or {}).get(name)) for name in names),
-            _format_score(judged.composite),
-        ]
-        for judged in review.rounds
-    ]
+    rows = []
+    for judged in review.rounds:
+        scores = [(judged.scores or {}).get(name) for name in names]
+        rows.append([str(judged.round), *map(_format_score, (*scores, judged.composite))])
     return [["Round", *names, "Composite"], *rows] if names else []
 
 

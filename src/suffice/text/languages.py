@@ -7,8 +7,10 @@ A run works in one language, that of its question, so that the stems of a questi
 short they are.
 """
 
+import json
 from collections import Counter
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -21,26 +23,10 @@ if TYPE_CHECKING:
 
 ENGLISH = "english"
 UNSPACED = "unspaced"
-# Those for which tantivy has both stems and stop words.
-STEMMED_LANGUAGES = (
-    ENGLISH, "danish", "dutch", "finnish", "french", "german", "hungarian", "italian", "norwegian", "portuguese", "russian",
-    "spanish", "swedish",
-)  # fmt: skip
-# Words that begin a question and words of high frequency that the lists of stop words lack.
-_QUESTION_WORDS = {
-    "danish": "hvad hvem hvilken hvilke hvornår hvor hvorfor hvordan kan",
-    "dutch": "wat wie welke wanneer waar waarom hoe hoeveel zijn worden wordt moet kunnen",
-    "finnish": "mikä mitä kuka milloin missä miksi miten kuinka",
-    "french": "comment quand quel quelle quels quelles pourquoi combien où qui que est sont être peut faut plus si dont cette",
-    "german": "was wer wen wem wann wo warum wieso viele viel welche welcher welches wird werden wurde wurden kann können",
-    "hungarian": "mi ki mikor hol miért hogyan mennyi melyik",
-    "italian": "cosa chi quando dove perché come quanto quanti quale quali è sono può essere",
-    "norwegian": "hva hvem hvilken hvilke når hvor hvorfor hvordan kan",
-    "portuguese": "como quando onde quem qual quais quanto quantos porque é são pode ser",
-    "russian": "что кто когда где почему как сколько какой какая какие можно",
-    "spanish": "cómo cuándo dónde quién quiénes cuál cuáles cuánto cuántos cuánta cuántas qué por es son puede ser está",
-    "swedish": "vad vem vilken vilket vilka när var varför hur kan",
-}
+# Those for which tantivy has both stems and stop words beside English: their ISO 639-1 codes, words that begin a question and
+# words of high frequency that the lists of stop words lack.
+_OTHERS: dict[str, dict[str, str]] = json.loads((files("suffice.text") / "languages.json").read_text(encoding="utf-8"))
+STEMMED_LANGUAGES = (ENGLISH, *_OTHERS)
 # Longer words are in no list of stop words.
 _MAX_STOP_WORD = 12
 # A guess needs so many different stop words, and so large a share of all words. English prose has a share of about 0.4.
@@ -75,6 +61,11 @@ def detect_language(text: str) -> str | None:
     return None if len(ranked) > 1 and ranked[1][1] == votes else best
 
 
+def find_language_code(text: str) -> str:
+    """Return the ISO 639-1 code of a text's language; empty for English and where the text does not tell."""
+    return _OTHERS.get(detect_language(text) or "", {}).get("code", "")
+
+
 def is_stop_word(word: str, language: str) -> bool:
     """Whether a lower-case word carries no meaning of its own."""
     return word in STOP_WORDS if language == ENGLISH else language in _find_votes(word)
@@ -103,7 +94,7 @@ def stem_text(text: str, language: str = ENGLISH) -> list[str]:
 def _find_votes(word: str) -> tuple[str, ...]:
     found: list[str] = []
     if len(word) <= _MAX_STOP_WORD:
-        found = [language for language, words in _QUESTION_WORDS.items() if word in words.split()]
+        found = [language for language, known in _OTHERS.items() if word in known["words"].split()]
         found += [language for language, filter in _get_stop_filters() if not filter.analyze(word)]
     if word in STOP_WORDS:
         found.append(ENGLISH)

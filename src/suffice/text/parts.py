@@ -86,7 +86,7 @@ def _read_tokens(tokens: Sequence[Token]) -> Iterator[Part]:
             case "tr_close" if tokens[number + 1].type == "thead_close":
                 header = tuple(row)
             case "tr_close":
-                rows.append(build_statement(" | ".join(row)))
+                rows.append(replace(build_statement(" | ".join(row)), columns=header))
             case "table_close":
                 yield DraftTable(header, tuple(rows))
                 rows = []
