@@ -132,3 +132,16 @@ def test_rows_items_and_sentences_without_the_name_fill_cells(tmp_path: Path) ->
         "Quill X / price": "model: Quill X; price EUR: 249; pages per minute: 31",
         "Quill X / warranty": "The maker gives three years of warranty.",
     }
+
+
+def test_a_sentence_that_answers_one_aspect_does_not_fill_the_cell_of_another(tmp_path: Path) -> None:
+    """A warranty is near to reliability, and answers it less than half as well as it answers "warranty?"."""
+    (tmp_path / "orbit.md").write_text(
+        "# Orbit Mini\n\nIt prints at 80 mm per second.\n\nOrbit gives a warranty of one year.\n"
+    )
+    (tmp_path / "harlan.md").write_text("# Harlan P2\n\nAn adult pays 14 euros for a day, a child 7 euros.\n")
+    task = "Orbit Mini vs Harlan P2 by warranty, reliability, price for adults and price for children"
+    cells = compare(task, tmp_path).metadata["comparison"]["cells"]
+    assert cells["Orbit Mini / warranty"] == "Orbit gives a warranty of one year."
+    assert "Orbit Mini / reliability" not in cells
+    assert cells["Harlan P2 / price for adults"] == cells["Harlan P2 / price for children"]

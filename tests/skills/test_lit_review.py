@@ -10,7 +10,10 @@ from suffice.prompts.planning import PlanResponse, ReflectionResponse
 from suffice.prompts.writing import DraftAnswer, SynthesisResponse
 from suffice.testing import ScriptedModel
 
-FILLER = "The method was an experiment with 40 hives and a sample of 1200 bees measured in 2019. " * 8
+FILLER = (
+    "Honey bees have been kept in hives of wood, straw and clay for thousands of years and are still not well understood. "
+    + "The method was an experiment with 40 hives and a sample of 1200 bees measured in 2019. " * 8
+)
 PAPERS = {
     "dance.txt": "The waggle dance of honey bees\n\nThe waggle dance of honey bees points to rich flower meadows. "
     "We show that honey bees follow the waggle dance to flower meadows within 5 kilometres. "
@@ -38,7 +41,8 @@ def papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "papers"
     folder.mkdir()
     for name, text in PAPERS.items():
-        (folder / name).write_text(text + FILLER)
+        title, _, told = text.partition("\n\n")
+        (folder / name).write_text(f"{title}\n\n{FILLER}{told}")
     (folder / "trains.txt").write_text(NOTE)
     (folder / "library.bib").write_text(BIB)
     return folder
@@ -129,7 +133,7 @@ def test_folder_without_papers_is_refused(tmp_path: Path, papers: Path) -> None:
 def test_sentences_under_limitations_are_limits(papers: Path) -> None:
     for name, head, end in (
         ("a.md", "## Limits", ""),
-        ("b.txt", "6 Limitations", "\n\n7 Closing words\n\nBees are well."),
+        ("b.txt", "6 Limitations", "\n\n7 Closing words\n\nWe conclude that bees can be kept in the mountains."),
     ):
         text = (papers / "mites.txt").read_text().replace("Further research on mites in hives is needed. ", "")
         below = f"{head}\n\nAll hives of honey bees {name[0]} lay below 400 metres.{end}"
@@ -138,5 +142,33 @@ def test_sentences_under_limitations_are_limits(papers: Path) -> None:
     limits = [line for line in report.final_answer.splitlines() if line.startswith("- Limits:")]
     assert any("hives of honey bees a lay below" in line for line in limits)
     assert any("hives of honey bees b lay below" in line for line in limits)
-    assert not any("Bees are well" in line for line in limits)
+    assert not any("in the mountains" in line for line in limits)
     assert report.usage.cost_usd == 0.0
+
+
+ORDER = """# Tests that depend on their order
+
+R. Castellan and M. Oyelaran, 2019
+
+## Abstract
+
+A test is flaky if it passes and fails on the same code. Developers lose trust in a test suite that fails for no reason. The
+suites of 72 Python projects were run two hundred times each in random order on identical machines. Of 1,106 flaky tests, 59 %
+depended on order. Projects without a working build were skipped, which may favour well-kept ones. Tests that need a network
+could not be run. Test suites should be run in random order before every release.
+"""
+
+
+def test_roles_follow_the_order_of_a_paper_and_not_its_vocabulary(tmp_path: Path, papers: Path) -> None:
+    """All of these sentences speak of failure and doubt, as limits do; a conclusion says what ought to be done."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "order.md").write_text(ORDER)
+    report = asyncio.run(research("/lit-review flaky tests", docs=tmp_path / "tests", model="extractive"))
+    lines = [line for line in report.final_answer.splitlines() if line.startswith("- ")]
+    roles = ("Method", "Result", "Limits", "Conclusion")
+    said = {role: [line for line in lines if line.startswith(f"- {role}:")] for role in roles}
+    assert "The suites of 72 Python projects were run" in said["Method"][0]
+    assert "Of 1,106 flaky tests, 59 % depended on order" in said["Result"][0]
+    assert "should be run in random order" in said["Conclusion"][0]
+    assert any("could not be run" in line for line in said["Limits"])
+    assert not any("A test is flaky" in line or "lose trust" in line for line in lines)

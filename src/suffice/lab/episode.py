@@ -162,9 +162,7 @@ class _Episode:
             "error": failures[-1].message if (failed or not rounds) and failures else None,
         }
         if self.answers:
-            each = [score_lexically(text, question.answers) for text, _ in self.answers]
-            row["f1_by_round"] = [_round(score["f1"]) for score in each]
-            row["em_by_round"] = [_round(score["em"]) for score in each]
+            row["f1_by_round"] = [_round(score_lexically(text, question.answers)["f1"]) for text, _ in self.answers]
             row["answer_tokens_by_round"] = [used.input_tokens + used.output_tokens for _, used in self.answers]
         if parts.keep_text:
             row |= {

@@ -6,7 +6,7 @@ from pathlib import Path
 from suffice.errors import InputError, describe_install
 from suffice.lab.episode import Row
 from suffice.lab.experiment import NO_GATE
-from suffice.lab.rows import select_usual
+from suffice.lab.rows import group_rows, select_usual
 from suffice.lab.tables import find_frontier, measure_cells
 
 _COLOURS = {"baseline": "0.35", "lobotomized": "#a33b2e", "structured": "#1f6f5c", "freeform": "#2b5fa8"}
@@ -25,8 +25,7 @@ def draw_figures(rows: Sequence[Row], folder: Path) -> list[Path]:
     matplotlib.rcParams["svg.hashsalt"] = "suffice"  # The same rows give the same file.
     paths = []
     good = select_usual([row for row in rows if not row.get("error")])
-    for data in sorted({row["data"] for row in good}):
-        own = [row for row in good if row["data"] == data]
+    for (data,), own in group_rows(good, "data"):
         figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")
         for point in measure_cells(own):
             harness, memory, gate = point.cell
@@ -34,12 +33,12 @@ def draw_figures(rows: Sequence[Row], folder: Path) -> list[Path]:
             face = colour if gate == NO_GATE else "none"
             axes.plot(point.tokens, point.score, _MARKERS.get(harness, "x"), color=colour, markerfacecolor=face)
         frontier = find_frontier(own)
-        tokens, scores = [point.tokens for point in frontier], [point.score for point in frontier]
-        axes.step(tokens, scores, where="post", color="0.7", zorder=0)
-        for name, colour in _COLOURS.items():
-            axes.plot([], [], "o", color=colour, label=name)
-        for name, marker in _MARKERS.items():
-            axes.plot([], [], marker, color="0.5", label=name)
+        axes.step(
+            *zip(*((one.tokens, one.score) for one in frontier), strict=True), where="post", color="0.7", zorder=0
+        )
+        memories = [(name, "o", colour) for name, colour in _COLOURS.items()]
+        for name, marker, colour in (*memories, *((name, marker, "0.5") for name, marker in _MARKERS.items())):
+            axes.plot([], [], marker, color=colour, label=name)
         if all(point.tokens > 0 for point in measure_cells(own)):
             axes.set_xscale("log")
         axes.set_xlabel("mean tokens of a run")

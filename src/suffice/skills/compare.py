@@ -1,6 +1,7 @@
 """``/compare``: a table of alternatives by criteria, with a finding of the sources in each cell; an empty cell says so."""
 
 import asyncio
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,9 @@ MAX_ALTERNATIVES = 6
 MAX_CRITERIA = 6
 PASSAGES_PER_CELL = 4
 _RANKED_PER_CELL = 24  # Sentences nearest to a criterion, which are ranked.
+_MIN_SHARE = (
+    0.5  # A sentence that leads for another criterion, where it scores more than twice as much, is not in this cell.
+)
 _MIN_SCORE = 0.6  # Set on seven small folders: between 0.3 and 0.9 there is no cell, right or wrong.
 NOTHING_FOUND = "*nothing found*"
 ANY_CRITERION = "What the sources say"
@@ -120,10 +124,13 @@ def _fill_cells(
     for alternative in task.alternatives:
         stems, *others = map(_list_stems, (alternative, *(set(task.alternatives) - {alternative})))
         own = [one for one in sentences if _is_about(one, stems, others)]
-        for criterion in task.criteria or (ANY_CRITERION,):
-            wanted = criterion if task.criteria else alternative
-            if best := _find_best(wanted, own, embed):
-                cells[alternative, criterion] = best
+        asked = {criterion: criterion for criterion in task.criteria} or {ANY_CRITERION: alternative}
+        ranked = {criterion: _score_sentences(wanted, own, embed) for criterion, wanted in asked.items()}
+        leads = [next(iter(scores.items())) for scores in ranked.values() if scores]
+        for criterion, scores in ranked.items():
+            taken = {one for one, best in leads if scores.get(one, best) < _MIN_SHARE * best}
+            if (cell := next((one for one in scores if one not in taken), None)) is not None:
+                cells[alternative, criterion] = cell
     return cells
 
 
@@ -137,17 +144,16 @@ def _is_about(sentence: QuotedSentence, own: frozenset[str], others: Sequence[fr
     return is_alone or (own <= text and (is_own or not is_other))
 
 
-def _find_best(criterion: str, sentences: Sequence[QuotedSentence], embed: Embed) -> QuotedSentence | None:
-    """Return the sentence that answers "criterion?" best, ranked as passages are; ``None`` if none does well enough."""
+def _score_sentences(criterion: str, sentences: Sequence[QuotedSentence], embed: Embed) -> dict[QuotedSentence, float]:
+    """Return the sentences that answer "criterion?" well enough, ranked as passages are, best first."""
     vectors = embed_static([criterion, *(one.text for one in sentences)])
     places = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")[:_RANKED_PER_CELL]
     near: list[QuotedSentence] = [sentences[place] for place in places]
     passages = [replace(one.passage, title=" > ".join(one.headings), text=one.text) for one in near]
     ranked = rank_passages(read_question(f"{criterion}?"), passages, embed, find_reader())
-    best = ranked[0] if ranked else None
-    if best is None or (best.score < _MIN_SCORE if best.answer else not best.stems & _list_stems(criterion)):
-        return None  # What was not read is on another scale.
-    return near[best.place]
+    if ranked and not ranked[0].answer:  # What was not read is on another scale.
+        return {near[one.place]: math.inf for one in ranked[:1] if one.stems & _list_stems(criterion)}
+    return {near[one.place]: one.score for one in ranked if one.answer and one.score >= _MIN_SCORE}
 
 
 def _list_stems(text: str) -> frozenset[str]:

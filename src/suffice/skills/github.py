@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,9 @@ class GithubSkill(SkillCode):
         self._issues: list[tuple[Passage, dict[str, Any]]] = []
         for root in roots:
             files = list_files([root], context.workspace.include, context.workspace.exclude).files
-            self._described += [
-                passage for passage in (_read_readme(root), _describe_structure(root, files)) if passage
-            ]
-            self._issues += [
-                (_make_issue_passage(path, issue), issue) for path in files for issue in _read_issues(path)
-            ][:MAX_ISSUES]
+            self._described += filter(None, (_read_readme(root), _describe_structure(root, files)))
+            issues = ((path, issue) for path in files for issue in _read_issues(path))
+            self._issues += [(_make_issue_passage(*one), one[1]) for one in islice(issues, MAX_ISSUES)]
         wanted = content_stems(context.run.task)
         self._issues.sort(key=lambda one: -len(wanted & content_stems(f"{one[0].title} {one[0].text}")))
         await context.add_passages(self._described, pin=True)
@@ -53,10 +51,9 @@ class GithubSkill(SkillCode):
         for passage in self._described:
             own = list(list_sentences(evidence, [passage]))
             statements += [sentence.statement for sentence in own[: 1 if passage.kind == "markdown" else 4]]
-        shown = self._issues[:_SHOWN_ISSUES]
         statements += [
             cite_words(escape_markdown(passage.text.splitlines()[0]), evidence.get_handle(passage))
-            for passage, _ in shown
+            for passage, _ in self._issues[:_SHOWN_ISSUES]
         ]
         kept, verdicts = await context.keep_supported(statements)
         states = Counter(str(issue.get("state", "unknown")).lower() for _, issue in self._issues)
@@ -65,9 +62,8 @@ class GithubSkill(SkillCode):
             return written
         lines = "\n".join(f"- {statement.text}" for statement in kept)
         written = add_section(written, f"### The repository\n\n{lines}", verdicts)
-        return replace(
-            written, draft=replace(written.draft, origin="written" if context.has_language_model else "skill")
-        )
+        draft = replace(written.draft, origin="written" if context.has_language_model else "skill")
+        return replace(written, draft=draft)
 
 
 def _read_readme(root: Path) -> Passage | None:

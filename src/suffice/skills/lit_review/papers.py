@@ -85,13 +85,11 @@ async def collect_papers(space: Workspace, search: Search, topic: str) -> tuple[
             known = papers.get(key)
             own = (*(known.passages if known else ()), passage)
             papers[key] = Paper(key, passage.title, own, year=_first_year(passage.text))
-    if not papers and problems:
-        raise InputError(f"/lit-review can read none of the papers: {problems[0]}")
     if not papers:
-        raise InputError(
-            "/lit-review found no papers; name a folder with PDF, BibTeX or text files with --docs, or search with "
-            "--provider arxiv"
+        advice = (
+            "found no papers; name a folder with PDF, BibTeX or text files with --docs, or search with --provider arxiv"
         )
+        raise InputError(f"/lit-review {f'can read none of the papers: {problems[0]}' if problems else advice}")
     return list(papers.values())[:MAX_PAPERS], problems
 
 
@@ -171,11 +169,8 @@ def _split_references(text: str) -> tuple[str, str]:
 
 
 def _first_year(text: str) -> int | None:
-    copyright = _COPYRIGHT.search(text)
-    if copyright is not None:
-        return int(copyright["last"])
-    found = _YEAR.search(text)
-    return int(found.group()) if found else None
+    found = _COPYRIGHT.search(text) or _YEAR.search(text)
+    return int(found[found.lastindex or 0]) if found else None
 
 
 # -- BibTeX ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,4 @@
-"""The stages in order, and the review that comes out of them: findings by paper, and what several papers say.
-
-A strong model searches, reads and writes as in any run, by the instruction of ``SKILL.md``: a synthesis and a table of papers.
-"""
+"""Findings by paper, and what several papers say. A strong model searches and writes as in any run, by ``SKILL.md``."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -28,8 +25,7 @@ class LitReviewSkill(SkillCode):
         accepted = [paper for paper in papers if relevance[paper.key] >= MIN_RELEVANCE]
         left_out = [paper for paper in papers if paper not in accepted]
         await context.add_passages([passage for paper in accepted for passage in paper.passages])
-        rows = [_describe(paper, relevance[paper.key]) for paper in papers]
-        context.metadata["lit_review"] = {"papers": rows}
+        context.metadata["lit_review"] = {"papers": [_describe(paper, relevance[paper.key]) for paper in papers]}
         return await _write(context, accepted, left_out) if accepted else Checked()
 
     async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
@@ -55,7 +51,7 @@ async def _write(context: SkillContext, papers: Sequence[Paper], left_out: Seque
         said = ((role.title(), list(map(_quote, one)) or ["*nothing found*"]) for role, one in own.items())
         lines = [f"- {role}: {line}" for role, quoted in said for line in quoted]
         blocks += [f"## {escape_markdown(paper.label)}", "\n".join(lines)]
-    labels = {one: paper.label for paper, own in roles.items() for one in own["result"]}
+    labels = {one: paper.label for paper, own in roles.items() for one in (*own["result"], *own["conclusion"])}
     groups = await asyncio.to_thread(join_results, list(labels))
     together = [await _join(context, group, labels) for group in groups]
     blocks += ["## What several papers say", "\n".join(together) or "No two papers have results on the same matter."]
