@@ -20,7 +20,7 @@ from suffice.engine.interventions import RunParts, add_recalled_queries, add_ski
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.scope import DocumentOpener, describe_files, list_scope, name_foreign_languages, read_all
 from suffice.engine.vision import describe_images
-from suffice.errors import ModelError, ModelUnusable
+from suffice.errors import ModelError, ModelUnusable, SearchError
 from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.limits import budget
 from suffice.meters import build_meters
@@ -28,6 +28,7 @@ from suffice.models.base import is_language_model
 from suffice.models.capability import find_model
 from suffice.models.embeddings.static import embed_static
 from suffice.models.extractive import ExtractiveModel
+from suffice.models.extractive.ranking import MAX_READ
 from suffice.prompts.judging import CheckDraft
 from suffice.prompts.writing import SelfTest
 from suffice.report.build import build_report
@@ -188,6 +189,7 @@ class _Walk:
         self.stopped = await self.gather()
         if self.stopped.stop.reason in _REFLECT_AFTER and not self.run.is_answered_by_language_model("reflect"):
             await self.run.reflect()
+        await self.look_further()
         self.emit(Writing(len(self.run.evidence)))
         self.draft = await self.write(self.stopped.stop)
         self.checked = await self.verify(self.draft)
@@ -272,6 +274,14 @@ class _Walk:
             per_round=config.per_round,
             honor_sufficient=config.preset.honors_sufficient,
         )
+
+    async def look_further(self) -> None:
+        """Find what else is nearest to a narrow question, for the reader to choose what is quoted: that costs no call."""
+        run, is_free = self.run, getattr(self.config.search, "is_own_index", False)
+        is_quoted = run.breadth == "narrow" and not run.is_strong
+        if is_free and is_quoted and run.evidence and not (run.has_read_all or run.budget.is_spent()):
+            with suppress(SearchError):
+                run.nearest = tuple(await self.search(Query(run.question), MAX_READ))
 
     def take_planned_breadth(self) -> None:
         """Let the plan of a strong model say how broad the question is, unless the user or a skill did."""

@@ -92,7 +92,9 @@ def _draw_panel(stop: Stop, layout: _ChartLayout, row: int, name: str, is_stoppi
     for segment in _split_known_segments(values):
         points = " ".join(f"{layout.column_x(i):.1f},{y(value):.1f}" for i, value in segment)
         yield f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2" stroke-linejoin="round"/>'
-    labels = {i: _format_short(name, value) for i, value in enumerate(values) if value is not None}
+    known = {i: value for i, value in enumerate(values) if value is not None}
+    short = {i: f"{value / 1000:,.0f}k" for i, value in known.items() if abs(value) >= 10_000}
+    labels = {i: format_reading(name, value).removesuffix(" of 10") for i, value in known.items()} | short
     is_crowded = max(map(len, labels.values())) * _CHAR_WIDTH > layout.column_width
     for i, value in enumerate(values):
         if value is None:
@@ -132,10 +134,6 @@ def _draw_stop_line(stop: Stop, layout: _ChartLayout) -> Iterable[str]:
 
 def _find_stop_index(stop: Stop) -> int | None:
     return next((i for i, record in enumerate(stop.rounds) if record.index == stop.round), None)
-
-
-def _format_short(name: str, value: float) -> str:
-    return f"{value / 1000:,.0f}k" if abs(value) >= 10_000 else format_reading(name, value).removesuffix(" of 10")
 
 
 def _split_known_segments(values: Sequence[float | None]) -> Iterable[list[tuple[int, float]]]:

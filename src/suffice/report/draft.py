@@ -113,7 +113,8 @@ async def quote_evidence(run: RunState) -> Draft:
         sections = [await _quote(run, f"{topic}: {run.question}", passages) for topic, passages in topics]
         if first := next((own for own in sections if own.parts), None):
             return replace(first, parts=_join_parts(run.outline.topics, sections))
-    return await _quote(run, run.question, run.list_by_search())
+    candidates = {passage.id: passage for passage in (*run.list_by_search(), *run.nearest)}
+    return await _quote(run, run.question, list(candidates.values()))
 
 
 async def survey_evidence(run: RunState) -> Draft:
@@ -141,6 +142,8 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
     # The model on this machine, whatever the search uses: many stretches are compared, and its weights were fitted with it.
     embed = None if run.embed is None else get_minilm().embed
     found = await asyncio.to_thread(quote_answer, read, passages, embed, reader, count=count)
+    for passage in (one.passage for one in (*found.quotations, *(item.quotation for item in found.closest))):
+        run.evidence.add(passage)
     quotations = _put_newest_first(question, found.quotations)
     parts: tuple[Part, ...] = quotations
     if count:  # A list of things: each quotation is one of them.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from suffice.search.engines.ingest import IngestResult
     from suffice.search.files.walk import SkippedFile
 
-DEFAULT_ALPHA = 0.25  # Weight of words against meaning, unless a preset or the user says otherwise (bench/answers.md).
+DEFAULT_ALPHA = 0.2  # Weight of words against meaning, unless a preset or the user says otherwise (bench/answers.md).
 
 ShowProgress = Callable[[str, int, int], None]
 """Receives the name of an activity, the steps done and the steps in total."""

@@ -155,7 +155,8 @@ def _open_passage(
     """Return numbered lines: the passage inside its file, or as it was stored with a remark."""
     if not passages:
         return [], "The passage is no longer stored."
-    stored = [(_number_line(each.place, i), line) for each in passages for i, line in enumerate(each.text.splitlines())]
+    lines = ((each.place, i, line) for each in passages for i, line in enumerate(each.text.splitlines()))
+    stored = [(place.lines[0] + i if place.lines and place.exact else None, line) for place, i, line in lines]
     if path is None:
         return stored, STORED_REMARK
     try:
@@ -176,10 +177,6 @@ def _resolve_inside(path: str, roots: Sequence[Path]) -> Path | None:
         return None
     is_inside = any(resolved == root or resolved.is_relative_to(root) for root in roots)
     return resolved if is_inside and resolved.is_file() else None
-
-
-def _number_line(place: Place, offset: int) -> int | None:
-    return place.lines[0] + offset if place.lines and place.exact else None
 
 
 def _find_chunk(chunks: Sequence[DocumentChunk], passage: Passage) -> int | None:

@@ -124,6 +124,7 @@ class RunState(Prompter):
         self.today = ""  # The day on which the run began, as the model is told.
         self.scope_files: tuple[str, ...] = ()  # The documents in scope, one line each, for the planner.
         self.scope_size: int | None = None  # How many passages are in scope; unknown if they are many, or on the web.
+        self.nearest: tuple[Passage, ...] = ()  # To the question, beyond the rounds: evidence only if they are quoted.
         self.has_read_all = False  # Whether everything in scope is part of the evidence, so that no search finds more.
         self._is_continued = False
         self._first_found: dict[str, int] = {}

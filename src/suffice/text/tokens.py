@@ -7,6 +7,7 @@ overlapping pairs of characters, the usual way to search them without a dictiona
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 
 _WORD = re.compile(r"\w+")
 _ASCII_WORDS = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for code in range(128)) + bytes(128)
@@ -58,7 +59,7 @@ def segment_unspaced(text: str) -> str:
     """Return the text with unspaced scripts cut into pairs, for an index that splits at spaces."""
     if text.isascii() or not _UNSPACED_SCRIPT.search(text):
         return text
-    return _UNSPACED_SCRIPT.sub(lambda run: " " + " ".join(_character_bigrams(run.group())) + " ", text)
+    return _UNSPACED_SCRIPT.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0]))) or run[0]} ", text)
 
 
 def count_unspaced(text: str) -> int:
@@ -115,7 +116,3 @@ def estimate_tokens(text: str) -> int:
         return (len(text) + 3) // 4
     dense = count_unspaced(text)
     return dense + (len(text) - dense + 3) // 4
-
-
-def _character_bigrams(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]

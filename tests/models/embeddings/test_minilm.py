@@ -73,7 +73,7 @@ def test_no_texts_give_no_rows(model: MiniLM) -> None:
 
 
 def test_an_unexpected_model_file_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm, "_SHA256", "0" * 64)
+    monkeypatch.setattr(minilm, "_CRC32", 0)
     with pytest.raises(ModelError, match="not the expected model"):
         MiniLM().embed(["a"])
 

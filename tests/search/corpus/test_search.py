@@ -11,7 +11,7 @@ import pytest
 from suffice.errors import InputError
 from suffice.models.embeddings.minilm import MiniLM
 from suffice.search.base import Search
-from suffice.search.corpus.search import EXTRA_EMBEDDED, CorpusSearch
+from suffice.search.corpus.search import MAX_CANDIDATES, CorpusSearch
 from suffice.types import Passage, Query
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -261,12 +261,13 @@ def make_many(folder: Path, count: int = 40) -> Path:
     return records(folder / "many.jsonl", **texts)
 
 
-def test_only_the_best_dozen_is_embedded_for_a_question(tmp_path: Path) -> None:
+def test_a_question_embeds_one_stretch_of_each_candidate(tmp_path: Path) -> None:
     embedder = EnglishLetters()
-    corpus = opened(make_many(tmp_path), alpha=0.5, embedder=embedder)
+    texts = {f"p{n}": f"The heron number {n} waits by the river of valley {n}. " * 12 for n in range(200)}
+    corpus = opened(records(tmp_path / "many.jsonl", **texts), alpha=0.5, embedder=embedder)
     assert embedder.embedded == []
     found(corpus, "Where does the heron wait?")
-    assert len(embedder.embedded) == 1 + 5 + EXTRA_EMBEDDED
+    assert 1 + MAX_CANDIDATES <= len(embedder.embedded) <= 1 + 2 * MAX_CANDIDATES
 
 
 def test_after_embedding_ahead_a_question_embeds_no_passage(tmp_path: Path) -> None:

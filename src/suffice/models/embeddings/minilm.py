@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_CRC32 = 3849153076
+_CRC32 = 3414196871
 FOLDER = Path(__file__).parents[1] / "minilm"
 # The length the model was trained with. It accepts 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
@@ -50,7 +50,7 @@ class MiniLM:
     text's vector would depend on its neighbours, and batches are hardly faster on a few cores.
     """
 
-    name = "minilm-asked-1-128"
+    name = "minilm-asked-2-128"
     dimension = 384
     is_remote = False
     is_english_only = True

@@ -87,19 +87,15 @@ def _choose_window(pieces: Sequence[_Piece], center: int, room: int) -> list[_Pi
 
 
 def _join_pieces(pieces: Sequence[_Piece]) -> list[Offsets]:
-    """Return one span for the pieces of a block that follow each other."""
+    """Return one span for the pieces of a block that follow each other, with no unit left out between them."""
     joined: list[tuple[Offsets, TextBlock]] = []
     for (start, end), block in pieces:
-        if joined and joined[-1][1] == block and not _is_torn(block, joined[-1][0][1], start):
+        before = joined[-1][0][1] if joined and joined[-1][1] == block else None
+        if before is not None and not any(before <= first and last <= start for first, last in block.units):
             joined[-1] = ((joined[-1][0][0], end), block)
         else:
             joined.append(((start, end), block))
     return [span for span, _ in joined]
-
-
-def _is_torn(block: TextBlock, end: int, start: int) -> bool:
-    """Whether a unit of a block is left out between two offsets."""
-    return any(end <= first and last <= start for first, last in block.units)
 
 
 def _find_heading(blocks: Sequence[TextBlock], block: TextBlock) -> TextBlock | None:

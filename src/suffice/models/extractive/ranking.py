@@ -8,7 +8,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from operator import attrgetter
@@ -27,7 +27,7 @@ from suffice.types import Embed, Note, Passage
 Source = Note | Passage
 """What is read: both have a text and a title."""
 PASSAGE_FEATURES = ("rank", "words", "cosine", "reader")
-_MAX_READ = 12  # Passages for the reader.
+MAX_READ = 30  # Passages for the reader.
 _MAX_REREAD = 4  # Passages that it reads again; so many are shown.
 _LOGIT_MARGIN = 0.001  # A probability is never surer than this.
 
@@ -130,8 +130,7 @@ def read_passages(
 ) -> list[AnswerSpan | None]:
     """Return what the reader finds in the passages with the best rows, and put it into them. It reads English.
 
-    Those that lead then are read again with more care, until it has read the first ones so. The careful look ranks and says
-    where the answer is, the mean of both how likely the passage answers.
+    Those that lead then are read again with more care, until it has read the first ones so. The careful look is believed.
     """
     found: list[AnswerSpan | None] = [None] * len(passages)
     if reader is None or question.language != ENGLISH:
@@ -143,18 +142,15 @@ def read_passages(
         answers = [look(wording, texts) for wording in (question.text, *question.parts)]
         for i, own in zip(chosen, zip(*answers, strict=True), strict=True):
             best, shift = max(own, key=attrgetter("probability")), len(passages[i].title) + 1
-            new = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
-            looks = [one.probability for one in (found[i], new) if one is not None]
-            rows[i][-1] = logit(new.probability)
-            mean = sum(map(logit, looks)) / len(looks)
-            found[i] = replace(new, probability=1 / (1 + math.exp(-mean)))
+            found[i] = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
+            rows[i][-1] = logit(best.probability)
 
     def rank(places: Sequence[int], model: str) -> list[int]:
         return sorted(places, key=lambda i: -weigh(rows[i], model))
 
     for row in rows:
         row[-1] = logit(0.0)
-    chosen = rank(range(len(passages)), "unread")[:_MAX_READ]
+    chosen = rank(range(len(passages)), "unread")[:MAX_READ]
     read(chosen, reader.read)
     known = set[int]()
     while new := [i for i in rank(chosen, "passage")[:_MAX_REREAD] if i not in known]:

@@ -2,9 +2,8 @@
 
     score = alpha · bm25 / best + (1 − alpha) · meaning + 0.15 if the query names the passage's title
 
-For every candidate the meaning is its static vector's cosine; for the best of them the nearest stretch, by the embedding model,
-counts twice beside it. The local index and the engines in ``search.engines`` find candidates in their own ways and rank
-them here.
+The meaning of a candidate is the cosine of its nearest stretch, by the embedding model, and a little of its static vector's.
+The local index and the engines in ``search.engines`` find candidates in their own ways and rank them here.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +19,9 @@ from suffice.types import Embed, Passage, Place
 
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
 NEAR_DUPLICATE_SIMILARITY = 0.9
+_STRETCH_WEIGHT = (
+    6.0  # Of the nearest stretch beside the static vector, fitted on written questions (bench/answers.md).
+)
 _TITLE_MATCH_BONUS = 0.15  # Added if the query contains the title of the passage.
 
 
@@ -33,45 +35,34 @@ class Candidate:
 
 
 def rank_candidates(
-    text: str, candidates: Sequence[Candidate], alpha: float, rough: Sequence[float] | None, k: int, embed: Embed | None
+    text: str, candidates: Sequence[Candidate], alpha: float, rough: Sequence[float] | None, embed: Embed | None
 ) -> list[tuple[float, IndexEntry]]:
-    """Rank candidates, best first: all by their ``rough`` cosines, then the best ``k`` also by their nearest stretch.
+    """Rank candidates, best first.
 
-    Without rough cosines, all are ranked by the vectors that ``embed`` makes of whole passages; without ``embed``, the given
-    cosines are exact. A passage that was compared only roughly never passes one that was compared exactly.
+    ``rough`` are their cosines by the static vectors. Without them, ``embed`` compares whole passages; without ``embed``, they
+    are exact.
     """
     phrase = normalize_phrase(text)
-    # A remark in brackets need not be in the query.
-    titles = [normalize_phrase(strip_parenthetical(candidate.entry.title)) for candidate in candidates]
-    bonus = [_TITLE_MATCH_BONUS * (bool(title.strip()) and title in phrase) for title in titles]
-
-    def score(cosines: dict[int, float]) -> list[tuple[float, int]]:
-        found = []
-        for i, cosine in cosines.items():
-            words = candidates[i].words
-            mixed = alpha * words + (1 - alpha) * cosine if candidates[i].has_meaning else words
-            found.append((mixed + bonus[i], i))
-        return sorted(found, key=lambda item: (-item[0], item[1]))  # Equal passages keep their order by words.
-
+    known = [i for i, candidate in enumerate(candidates) if candidate.has_meaning]
+    entries = [candidates[i].entry for i in known]
     if rough is None:
-        order, k = [(0.0, i) for i in range(len(candidates))], len(candidates)
+        cosines = compute_cosines(text, list(map(text_to_embed, entries)), embed)
     else:
-        order = score(dict(enumerate(rough)))
-    if embed is None:
-        return [(value, candidates[i].entry) for value, i in order]
-    best = [i for _, i in order[:k]]
-    embedded = [i for i in best if candidates[i].has_meaning]
-    if rough is None:
-        meaning = compute_cosines(text, [text_to_embed(candidates[i].entry) for i in embedded], embed)
-    else:
-        entries = [candidates[i].entry for i in embedded]
-        nearest = compare_stretches(text, [(entry.title, entry.text) for entry in entries], embed, embed_static)
-        meaning = [(rough[i] + 2 * cosine) / 3 for i, cosine in zip(embedded, nearest, strict=True)]
-    cosines = dict(zip(embedded, meaning, strict=True))
-    exact = score({i: cosines.get(i, 0.0) for i in best})
-    lowest = exact[-1][0]
-    ranked = [*exact, *((min(value, lowest), i) for value, i in order[k:])]
-    return [(value, candidates[i].entry) for value, i in ranked]
+        cosines = [rough[i] for i in known]
+        if embed is not None:
+            nearest = compare_stretches(text, [(one.title, one.text) for one in entries], embed, embed_static)
+            pairs = zip(cosines, nearest, strict=True)
+            cosines = [(own + _STRETCH_WEIGHT * one) / (1 + _STRETCH_WEIGHT) for own, one in pairs]
+    meaning = dict(zip(known, cosines, strict=True))
+    ranked = []
+    for i, candidate in enumerate(candidates):
+        words, title = candidate.words, normalize_phrase(strip_parenthetical(candidate.entry.title))
+        bonus = _TITLE_MATCH_BONUS * (
+            bool(title.strip()) and title in phrase
+        )  # A remark in brackets need not be in the query.
+        mixed = alpha * words + (1 - alpha) * meaning[i] if i in meaning else words
+        ranked.append((mixed + bonus, candidate.entry))
+    return sorted(ranked, key=lambda item: -item[0])  # Equal passages keep their order by words.
 
 
 def drop_near_duplicates(ranked: Iterable[tuple[float, IndexEntry]], k: int) -> Iterator[tuple[float, IndexEntry]]:

@@ -36,11 +36,9 @@ from suffice.storage.corruption import CorruptCache
 from suffice.text.languages import ENGLISH, detect_language
 from suffice.types import Embed, Passage, Vectors
 
-MAX_CANDIDATES = 50  # By words, and as many by meaning.
+# By words, and as many by meaning. The embedding model compares all of them, once each (ten milliseconds).
+MAX_CANDIDATES = 40
 _MAX_WEIGHED = 400  # Passages whose words count when their meaning makes them candidates.
-# The embedding model compares so many candidates more than are asked for: two dozen for five. Each costs two or three
-# embeddings, once (ten milliseconds each). What it does to recall: bench/answers.md.
-EXTRA_EMBEDDED = 19
 _MIN_LANGUAGE_SHARE = 0.05  # Of the passages, from which on a language is one of the corpus.
 _EMBED_BATCH_SIZE = 1024
 MAX_RANKED = 20_000  # Passages that are ranked at once; each takes a kilobyte.
@@ -188,7 +186,7 @@ class CorpusSearch(VectorSearch):
         # The static vectors say little about other languages.
         rough = (read_vectors(entries) @ embed_static([text])[0]).tolist() if self.is_english_only else None
         embed = self._make_embed(check_cancelled)
-        ranked = rank_candidates(text, candidates, self._alpha, rough, k + EXTRA_EMBEDDED, embed)
+        ranked = rank_candidates(text, candidates, self._alpha, rough, embed)
         return self._to_passages(drop_near_duplicates(ranked, k))
 
     def _find_near(self, text: str, count: int) -> list[IndexEntry]:

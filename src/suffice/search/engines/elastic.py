@@ -18,7 +18,7 @@ from suffice.errors import InputError
 from suffice.models.embeddings.static import embed_static
 from suffice.search.corpus.index import IndexEntry, extract_query_terms
 from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, text_to_embed
-from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
+from suffice.search.corpus.search import MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.engines.address import remove_secrets, split_address
 from suffice.search.web.endpoint import get_by_path
@@ -127,7 +127,7 @@ class ElasticSearch(VectorSearch):
             if self.is_english_only:
                 static = embed_static([text, *(text_to_embed(one.entry) for one in candidates)])
                 rough = (static[1:] @ static[0]).tolist()
-            ranked = rank_candidates(text, candidates, self._alpha, rough, k + EXTRA_EMBEDDED, self._vectors.embed)
+            ranked = rank_candidates(text, candidates, self._alpha, rough, self._vectors.embed)
         kept = drop_near_duplicates(ranked, k)
         return [replace(passages[str(entry.id)], score=score) for score, entry in kept]
 

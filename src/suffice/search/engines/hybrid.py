@@ -21,7 +21,7 @@ from suffice.errors import InputError
 from suffice.models.embeddings.static import StaticEmbedder, embed_static
 from suffice.search.corpus.index import IndexEntry, Term, extract_query_terms, name_field
 from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, to_passages
-from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
+from suffice.search.corpus.search import MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.engines import postgres
 from suffice.types import Passage
@@ -93,7 +93,7 @@ class PostgresSearch(VectorSearch):
         with postgres.translate_errors(self._address), postgres.get_pool(self._address.dsn).connection() as connection:
             postgres.set_search_path(connection, self._address)
             found = self._find(connection, text, max(MAX_CANDIDATES, k))
-            kept = list(drop_near_duplicates(self._rank(text, found, k + EXTRA_EMBEDDED), k))
+            kept = list(drop_near_duplicates(self._rank(text, found), k))
             shared = _find_shared_ids(connection, [entry.id for _, entry in kept if entry.id is not None])
         folder = os.path.join(os.getcwd(), "")
         return to_passages(
@@ -122,7 +122,7 @@ class PostgresSearch(VectorSearch):
         rows = connection.execute(_FETCH, {"words": words, "vector": vector, "ids": ids}).fetchall()
         return sorted(map(_to_found, rows), key=lambda found: (-found.words, found.position))
 
-    def _rank(self, text: str, found: Sequence[_Found], k: int) -> list[tuple[float, IndexEntry]]:
+    def _rank(self, text: str, found: Sequence[_Found]) -> list[tuple[float, IndexEntry]]:
         if not found:
             return []
         best = max(found[0].words, 1e-9)
@@ -133,7 +133,7 @@ class PostgresSearch(VectorSearch):
             return sorted(zip(rough, (one.entry for one in found), strict=True), key=lambda item: -item[0])
         candidates = [Candidate(one.entry, one.words / best, has_meaning=one.cosine is not None) for one in found]
         embed = self._vectors.embed if self._is_static else None
-        return rank_candidates(text, candidates, self._alpha, rough, k, embed)
+        return rank_candidates(text, candidates, self._alpha, rough, embed)
 
 
 def _weigh_query(terms: Sequence[Term], counts: Mapping[int, int], languages: Mapping[str, int]) -> dict[int, float]:

@@ -124,7 +124,10 @@ class _IngestWorker:
 
     def work(self) -> None:
         known = dict(self._connection.execute("SELECT path, stamp FROM files").fetchall())
-        deleted = [path for path in known if path not in self._scan.stamps and _is_below(path, self._request.roots)]
+        roots = [Path(os.path.abspath(root)) for root in self._request.roots]
+        deleted = [
+            path for path in known if path not in self._scan.stamps and any(map(Path(path).is_relative_to, roots))
+        ]
         files = list(self._scan.stamps)
         random.shuffle(files)  # Workers that start together meet less often.
         postponed: list[str] = []
@@ -347,10 +350,6 @@ def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
     rest = iter(items)
     while batch := tuple(islice(rest, size)):
         yield batch
-
-
-def _is_below(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root or path.startswith(os.path.join(root, "")) for root in map(os.path.abspath, roots))
 
 
 def _hash(text: str) -> int:
