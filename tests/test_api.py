@@ -251,7 +251,7 @@ def test_empty_or_too_long_question(question: str) -> None:
 
 @pytest.mark.parametrize(
     ("strategy", "given", "used"),
-    [("ircot", None, 0.9), ("ircot", 0.3, 0.3), ("react", None, 0.5), ("auto", None, 0.25)],
+    [("ircot", None, 0.9), ("ircot", 0.3, 0.3), ("react", None, 0.5), ("auto", None, 0.2)],
 )
 def test_alpha_comes_from_the_preset_unless_given(
     docs: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, given: float | None, used: float

@@ -181,7 +181,7 @@ def test_a_document_that_the_model_opens_is_read_whole(
     assert "diary.md (" in first
     for n in range(1, 21):
         assert f"On day {n} of the works the girder" in first
-        assert f"On day {n} of the works the kettle" in second
+        assert f"On day {n} of the works the kettle" in first + second  # A query may have brought one before.
 
 
 def test_without_a_model_the_other_language_is_named(suffice: Callable, tmp_path: Path) -> None:

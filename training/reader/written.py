@@ -57,7 +57,7 @@ def list_claims(known: list[str]) -> Iterator[tuple[str, str, str, str, str]]:
 def list_questions(packages: Path) -> Iterator[tuple[str, str, str, str, list[str]]]:
     """Yield question, passage, part, answer and passages that do not answer, nearest by words and by meaning."""
     rows = read_rows("written_questions.jsonl.gz")
-    for package in dict.fromkeys(row["package"] for row in rows):
+    for package in dict.fromkeys(row["package"] for row in rows if row["package"] not in documents.EXCLUDED):
         passages = read_passages(packages, package)
         texts = [f"{passage.title}\n{passage.text}" for passage in passages]
         places = {(passage.title, digest(passage.text)): place for place, passage in enumerate(passages)}
