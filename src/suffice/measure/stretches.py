@@ -6,7 +6,6 @@ from suffice.types import Embed
 
 _STRETCH_CHARS = 400
 _STRETCH_STEP = 260
-_COMPARED = 1  # One finds as much as all of them: of 140 written questions .78 and .79 among the first twelve.
 
 
 def split_stretches(title: str, text: str) -> list[str]:
@@ -20,13 +19,12 @@ def compare_stretches(
 ) -> list[float]:
     """Return the similarity of each passage's nearest stretch to a text; passages are titles with texts.
 
-    With vectors that cost nothing (``rough``), only the ``_COMPARED`` stretches that are nearest by them are embedded.
+    With vectors that cost nothing (``rough``), only the stretch that is nearest by them is embedded: it finds as much as all.
     """
     stretches = [split_stretches(*passage) for passage in passages]
     if rough is not None:
         likely = iter(compute_cosines(text, [one for own in stretches for one in own], rough))
-        ranked = ([(next(likely), one) for one in own] for own in stretches)
-        stretches = [[one for _, one in sorted(own, reverse=True)[:_COMPARED]] for own in ranked]
+        stretches = [[max((next(likely), one) for one in own)[1]] for own in stretches]
     cosines = iter(compute_cosines(text, [one for own in stretches for one in own], embed))
     return [max(next(cosines) for _ in own) for own in stretches]
 
