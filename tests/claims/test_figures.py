@@ -97,7 +97,7 @@ def test_names_and_words_are_not_figures() -> None:
 def test_long_input_takes_no_longer_than_its_length(text: str) -> None:
     began = time.process_time()
     find_missing_figure(text, [text[::-1]])
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 20, "it takes a second where it is linear, many minutes where it is not"
 
 
 def test_a_number_word_may_count_what_the_sentence_lists():
