@@ -1,7 +1,7 @@
 """Applying verdicts to a text: what is kept is kept byte for byte."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reliability.fixes import SUPPORTS, TEXTS, check_fixes
 
@@ -11,7 +11,6 @@ from suffice.claims.verdict import ClaimVerdict, Quote
 from suffice.types import Passage, Place
 
 
-@settings(max_examples=300, deadline=None)
 @given(TEXTS, st.data())
 def test_what_is_kept_is_kept_byte_for_byte(text, data):
     check_fixes(text, iter(lambda: data.draw(SUPPORTS), None))

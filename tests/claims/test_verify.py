@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.answers import Draft, Paragraph, Quotation, SectionHeading, Statement
@@ -354,7 +354,6 @@ blocks = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(blocks)
 def test_what_is_supported_stays_word_for_word(parts):
     _, verifier = make_verifier(bounds=Bounds(queries=0))

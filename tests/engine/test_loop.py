@@ -4,7 +4,7 @@ import asyncio
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import Gate, budget, exhaustion, saturation, sufficiency
@@ -122,7 +122,6 @@ def test_passages_left_out_of_a_bounded_round_may_come_later():
     assert [found.id for found in run.evidence] == ["p0", "p1", "p2", "p3"]
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.lists(st.lists(st.integers(0, 9), max_size=6), min_size=1, max_size=3), min_size=1, max_size=4),
     st.integers(1, 4),

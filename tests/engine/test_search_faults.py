@@ -2,7 +2,7 @@
 
 import pytest
 from bridge_story import PASSAGES, TASK, asking, kinds, model, outcome, plan, play, setup
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import InputError, SearchRefused
@@ -90,7 +90,6 @@ def test_without_scores_the_first_results_of_all_queries_come_first():
     assert [new.id for new in done.round.new] == ["one0", "two0", "one1", "two1"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from(["found", "empty", "refused", "failed", "bug"]), min_size=1, max_size=14),
     st.sampled_from(GATES),

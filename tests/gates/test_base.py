@@ -4,7 +4,7 @@ import copy
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import Gate, budget, exhaustion, fixed, saturation, sufficiency, unseen
@@ -12,8 +12,6 @@ from suffice.errors import InputError
 from suffice.gates.leaf import LeafGate
 from suffice.gates.parse import parse_gate
 from suffice.monitor import StopMonitor
-
-quick = settings(deadline=None, max_examples=150)
 
 
 class says(LeafGate):
@@ -97,27 +95,23 @@ def test_unknown_is_a_third_value(left, right, both, either):
         assert (A | B).judge(readings).stop is either
 
 
-@quick
 @given(trees, histories)
 def test_any_composition_follows_the_definitions(tree, history):
     assert built(tree).judge(history).stop is expected(tree, history)
 
 
-@quick
 @given(trees, histories)
 def test_a_verdict_has_a_reason_exactly_when_it_stops(tree, history):
     verdict = built(tree).judge(history)
     assert bool(verdict.reason) == (verdict.stop is True)
 
 
-@quick
 @given(trees, st.integers(1, 7))
 def test_unknown_never_stops(tree, length):
     assert not built(tree).judge([{"a": None, "b": None, "c": None}] * length).stop
     assert not built(tree).judge([{}] * length).stop
 
 
-@quick
 @given(trees, histories, st.integers(0, 5))
 def test_judging_is_pure(tree, history, seed):
     gate, before = built(tree).epsilon(0.5), copy.deepcopy(history)
@@ -127,7 +121,6 @@ def test_judging_is_pure(tree, history, seed):
     assert built(tree).epsilon(0.5).judge(history, seed) == first
 
 
-@quick
 @given(trees, histories, rounds)
 def test_a_verdict_depends_on_no_later_round(tree, history, later):
     gate = built(tree)
@@ -136,7 +129,6 @@ def test_a_verdict_depends_on_no_later_round(tree, history, later):
     assert gate.judge(history) == known
 
 
-@quick
 @given(histories)
 def test_or_takes_the_reason_of_the_first_stopping_part(history):
     verdict = (A | B | C).judge(history)
@@ -152,7 +144,6 @@ def test_or_takes_the_first_reason_through_parentheses():
     assert ((A & B) | C).judge(readings).reason == "ended_c"
 
 
-@quick
 @given(st.permutations([1, 3, 5]), st.integers(5, 8))
 def test_and_takes_the_reason_of_the_last_part_to_become_true(starts, length):
     """Gate a has fired since round starts[0], b since starts[1], c since starts[2]."""
@@ -199,7 +190,6 @@ def test_epsilon_ignores_stops_with_its_probability(chance):
     assert ignored / seeds == pytest.approx(chance, abs=0.03)
 
 
-@quick
 @given(histories, st.integers(), st.floats(0, 1))
 def test_epsilon_only_ignores_stops(history, seed, chance):
     inner, outer = A.judge(history, seed), A.epsilon(chance).judge(history, seed)

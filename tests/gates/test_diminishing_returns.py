@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from round_views import AllNew, Hit
 
@@ -10,8 +10,6 @@ from suffice import exhaustion, gain, recall, saturation, unseen
 from suffice.measure.recall import p_recall_below
 from suffice.meters.base import MeterContext
 from suffice.meters.semantic import CoverageMeter
-
-quick = settings(deadline=None, max_examples=150)
 
 
 def history(*pairs):
@@ -92,7 +90,6 @@ def test_another_window_is_another_reading():
 shares = st.floats(0, 1, allow_subnormal=False)
 
 
-@quick
 @given(st.lists(st.tuples(shares, shares), min_size=1, max_size=40), st.integers(1, 4), shares, shares)
 def test_exhaustion_follows_its_definition(pairs, p, j, u):
     stagnated = [round_j >= j and round_u <= u for round_j, round_u in pairs]
@@ -108,7 +105,6 @@ def averages(values, weight):
     return found
 
 
-@quick
 @given(
     st.lists(st.tuples(shares, shares), min_size=1, max_size=60), st.floats(0.05, 1), st.integers(1, 3), shares, shares
 )

@@ -1,14 +1,13 @@
 """``sufficiency``, ``predicates``, ``judged`` and ``stable``: stops on a judgement of the evidence."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import judged, predicates, stable, sufficiency
 from suffice.gates.parse import parse_gate
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.floats(0, 1), st.floats(0.01, 1))
 def test_sufficiency_stops_at_its_probability(probability, p):
     verdict = sufficiency(p).judge([{"sufficiency.model": probability}])

@@ -1,7 +1,7 @@
 """``budget`` and ``fixed``: which limit stops a run, and with which reason."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import budget, fixed
@@ -13,7 +13,6 @@ REASONS = {
     "seconds": "budget_time",
     "usd": "budget_cost",
 }
-quick = settings(deadline=None, max_examples=100)
 
 
 @pytest.mark.parametrize(("bound", "reason"), REASONS.items())
@@ -27,7 +26,6 @@ def test_each_limit_stops_the_run_with_its_own_reason(bound, reason):
     assert gate.needs == {f"spend.{bound}"}
 
 
-@quick
 @given(st.dictionaries(st.sampled_from(sorted(REASONS)), st.none() | st.floats(0, 10)))
 def test_the_first_limit_in_order_gives_the_reason(spent):
     gate = budget(rounds=5, queries=5, tokens=5, seconds=5, usd=5)

@@ -3,7 +3,7 @@
 from importlib.resources import files
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import (
@@ -21,8 +21,6 @@ from suffice import (
 )
 from suffice.errors import InputError
 from suffice.gates.parse import parse_gate
-
-quick = settings(deadline=None, max_examples=200)
 
 share = st.floats(0, 1)
 inside = st.floats(0, 1, exclude_min=True, exclude_max=True)
@@ -78,7 +76,6 @@ rounds = st.fixed_dictionaries(
 )
 
 
-@quick
 @given(gates, st.lists(rounds, min_size=1, max_size=5), st.integers(0, 99))
 def test_a_gate_prints_as_text_that_parses_back_to_the_same_gate(gate, readings, seed):
     again = parse_gate(str(gate))
@@ -320,7 +317,6 @@ def test_nothing_is_evaluated(monkeypatch):
             parse_gate(text)
 
 
-@settings(deadline=None, max_examples=400)
 @given(st.text(alphabet="sfbe()|&.,='\"0123 _-\n", max_size=30) | st.text(max_size=20))
 def test_any_text_gives_a_gate_or_an_input_error(text):
     message, gate = "", None

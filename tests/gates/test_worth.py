@@ -5,7 +5,7 @@ import math
 from importlib.resources import files
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import InputError
@@ -61,7 +61,6 @@ def test_the_shipped_weights_state_their_provenance():
 unit = st.floats(0, 1)
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.integers(1, 20), st.integers(0, 8), unit, unit, st.none() | unit, st.none() | st.floats(0.0001, 0.9999))
 def test_the_log_odds_are_the_weighted_sum_of_the_signals(number, missing, pair, second, lead, sure):
     readings = {**TEXT, "worth.missing_names": float(missing), "worth.pair_cover": pair, "worth.second_adds": second}

@@ -1,7 +1,7 @@
 """Token F1 against counts made by hand."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.measure.answers import token_f1
@@ -28,7 +28,6 @@ def test_token_f1(answer, truths, expected):
     assert token_f1(answer, truths) == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(st.sampled_from("xyz"), max_size=6), st.lists(st.sampled_from("xyz"), max_size=6))
 def test_f1_is_the_harmonic_mean_of_precision_and_recall(given_words, true_words):
     left = list(true_words)

@@ -2,13 +2,12 @@
 
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from suffice.measure.clusters import cluster_rows, kmeans, project_pca
 
-quick = settings(max_examples=40, deadline=None)
 rows = arrays(
     float, st.tuples(st.integers(1, 25), st.integers(1, 12)), elements=st.floats(-10, 10, allow_subnormal=False)
 )
@@ -20,7 +19,6 @@ def blobs(count, each, spread=0.01, seed=1):
     return numpy.concatenate([centre + spread * random.standard_normal((each, 12)) for centre in centres])
 
 
-@quick
 @given(rows, st.integers(1, 12), st.integers(1, 10), st.integers(0, 5))
 def test_every_row_is_in_exactly_one_cluster(rows, components, k, seed):
     found = cluster_rows(rows, components, k, seed)
@@ -29,13 +27,11 @@ def test_every_row_is_in_exactly_one_cluster(rows, components, k, seed):
     assert [len(members) for members in found] == sorted((len(members) for members in found), reverse=True)
 
 
-@quick
 @given(rows, st.integers(1, 10), st.integers(0, 5))
 def test_the_same_seed_gives_the_same_clusters(rows, k, seed):
     assert (kmeans(rows, k, seed) == kmeans(rows, k, seed)).all()
 
 
-@quick
 @given(rows, st.integers(1, 12))
 def test_all_components_together_lose_nothing(rows, components):
     flat = project_pca(rows, components)

@@ -2,12 +2,10 @@
 
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.measure.coverage import CoverageTracker
-
-quick = settings(max_examples=40, deadline=None)
 
 
 def units(seed, count):
@@ -19,7 +17,6 @@ def direct(topics, chunks):
     return numpy.maximum(0, (topics @ chunks.T).max(axis=1))
 
 
-@quick
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=6), st.integers(1, 5), st.integers(0, 99))
 def test_adding_in_steps_equals_adding_at_once(sizes, topics, seed):
     topic_rows, chunks = units(seed, topics), units(seed + 1, sum(sizes))
@@ -36,7 +33,6 @@ def test_adding_in_steps_equals_adding_at_once(sizes, topics, seed):
     assert numpy.allclose(cover.values, expected)
 
 
-@quick
 @given(st.integers(1, 6), st.integers(1, 4), st.integers(1, 4), st.integers(0, 99))
 def test_changed_and_added_topics_are_compared_with_all_chunks(count, first, more, seed):
     chunks, old, new = units(seed, count), units(seed + 1, first), units(seed + 2, more)

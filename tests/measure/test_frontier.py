@@ -3,13 +3,11 @@
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.measure.frontier import interpolate, oracle_envelope, upper_concave_hull
 from suffice.replay.compare import FixedReference
-
-quick = settings(deadline=None, max_examples=150)
 
 
 def highest(points, x):
@@ -24,7 +22,6 @@ def highest(points, x):
 heights = st.integers(0, 6).map(lambda n: n / 6)
 
 
-@quick
 @given(st.lists(heights, min_size=1, max_size=7), st.floats(0, 1))
 def test_the_hull_is_the_best_mixture_of_two_points(ys, share):
     points = [(float(i + 1), y) for i, y in enumerate(sorted(ys))]  # recall never falls
@@ -47,7 +44,6 @@ def find_fixed(given_curves):
     return FixedReference([str(number) for number in range(len(points))], points, draws=1).envelope
 
 
-@quick
 @given(st.lists(curves, min_size=1, max_size=4), st.floats(0, 1))
 def test_fixed_k_is_the_best_mixture_of_two_fixed_numbers(given_curves, share):
     count, longest = len(given_curves), max(map(len, given_curves))
@@ -60,7 +56,6 @@ def test_fixed_k_is_the_best_mixture_of_two_fixed_numbers(given_curves, share):
     assert interpolate(find_fixed(given_curves), x) == pytest.approx(highest(points, x), abs=1e-9)
 
 
-@quick
 @given(st.lists(curves, min_size=1, max_size=3), st.floats(0, 1))
 def test_the_oracle_is_the_best_mixture_of_all_allocations(given_curves, share):
     count = len(given_curves)

@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.measure.recall import min_hidden_below_target, p_recall_below
@@ -22,7 +22,6 @@ def by_enumeration(found, unseen, drawn, hits, target):
     return worst
 
 
-@settings(deadline=None, max_examples=120)
 @given(st.data())
 def test_the_p_value_is_the_largest_chance_of_the_sample(data):
     unseen = data.draw(st.integers(1, 8))

@@ -1,7 +1,7 @@
 """Good–Turing and Chao1 against values worked out by hand."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.measure.richness import SightingCounter
@@ -35,7 +35,6 @@ def test_estimates_by_hand(things, mass, richness):
     assert seen(things).estimate_richness() == pytest.approx(richness)
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(st.lists(st.integers(0, 12), max_size=6), max_size=8))
 def test_counting_in_parts_equals_counting_at_once(parts):
     whole = [thing for part in parts for thing in part]

@@ -1,7 +1,7 @@
 """Evidence: each passage once, under a handle that does not change."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.memory.evidence import Evidence, drop_repeated_columns, drop_repeated_titles, refer_to_copies
@@ -9,7 +9,6 @@ from suffice.testing import make_passage
 from suffice.types import Note, Place
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.sampled_from("abcdefg"), max_size=20))
 def test_a_passage_is_stored_once_under_its_first_handle(ids):
     evidence = Evidence()

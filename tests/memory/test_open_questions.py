@@ -1,11 +1,10 @@
 """Open questions: bounded, distinct, and unknown until one was added."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.memory.open_questions import MAX_OPEN, MAX_QUESTION_CHARS, MAX_TOTAL, OpenQuestions
 
-quick = settings(deadline=None, max_examples=100)
 question = st.text(alphabet="ab ?éX\n1", max_size=12)
 
 
@@ -50,7 +49,6 @@ def test_a_tried_question_goes_behind_the_others():
     assert questions.get_next() == "first thing"
 
 
-@quick
 @given(st.lists(st.tuples(st.booleans(), question), max_size=80))
 def test_it_is_bounded_whatever_is_added(steps):
     questions = OpenQuestions()

@@ -9,7 +9,7 @@ from suffice.models.extractive import ExtractiveModel
 from suffice.prompts.belief import Compress, Compression, ExtractedFact
 from suffice.testing import ScriptedModel, make_passage
 
-quick = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 LONG = "Ada Lind directed the lamp. " * 100
 
 

@@ -14,7 +14,7 @@ from suffice.testing import ScriptedModel, make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import BELIEF_KIND
 
-quick = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 FILM = make_passage("film", "The Silver Lamp was directed by Ada Lind in 1954. It is short.", "The Silver Lamp")
 BELIEFS = [StructuredMemory]
 

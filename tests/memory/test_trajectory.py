@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from memory_context import make_memory_context
 
@@ -12,7 +12,6 @@ from suffice.testing import make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Hits, Query, Round
 
-quick = settings(deadline=None, max_examples=100)
 sentence = st.lists(
     st.sampled_from("the old bridge of stone was built by Ada in 1820".split()), min_size=1, max_size=12
 )
@@ -37,13 +36,11 @@ def cost(notes):
     return sum(estimate_tokens(note.text) + estimate_tokens(note.title) for note in notes)
 
 
-@quick
 @given(st.lists(texts, max_size=12), st.integers(0, 2000))
 def test_a_rendering_stays_within_its_budget(texts, budget):
     assert cost(fill_memory(texts).render(budget)) <= budget
 
 
-@quick
 @given(st.lists(texts, min_size=1, max_size=12), st.integers(0, 2000))
 def test_order_is_chronological_and_the_newest_stay_whole(texts, budget):
     notes = fill_memory(texts).render(budget)
@@ -57,7 +54,6 @@ def test_order_is_chronological_and_the_newest_stay_whole(texts, budget):
         assert note.text == original if note.whole else len(note.text) <= 200
 
 
-@quick
 @given(st.lists(texts, min_size=1, max_size=8))
 def test_everything_is_whole_when_there_is_room(texts):
     notes = fill_memory(texts).render(50_000)

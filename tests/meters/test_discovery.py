@@ -1,7 +1,7 @@
 """Readings of what seems to be left to find, against values computed by hand."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from round_views import AllNew, Hit, RoundView
 
@@ -32,7 +32,6 @@ def test_richness_is_the_chao1_estimate():
     assert read([found(a, b, c), found(a)], "unseen.richness") == [6.0, pytest.approx(3.5)]
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=5, unique=True), min_size=1, max_size=10))
 def test_unseen_readings_equal_a_recomputation_from_scratch(ids_by_round):
     masses, richnesses, seen = [], [], []
@@ -64,7 +63,6 @@ def test_the_residual_is_the_share_of_the_question_that_nothing_matched():
     assert read(rounds, "question.residual") == [None, None]
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.lists(st.text("dyinge_é '(", max_size=12), min_size=1, max_size=3), min_size=1, max_size=5))
 def test_the_residual_equals_a_recomputation_from_scratch(texts_by_round):
     question = "Is dying Ginny_d née Deng in Neige?"

@@ -3,15 +3,13 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from round_views import Hit, RoundView
 
 from suffice.meters import BEFORE_READINGS, build_meters
 from suffice.meters.repetition import QueryOverlapMeter, UniqueRateMeter, WordNoveltyMeter
 from suffice.types import Note
-
-quick = settings(deadline=None, max_examples=100)
 
 
 def found(*hits: Hit) -> RoundView:
@@ -65,7 +63,6 @@ def test_a_gate_may_ask_for_another_window():
 words = st.lists(st.sampled_from("red fox brown dog lazy the cat".split()), min_size=1, max_size=4).map(" ".join)
 
 
-@quick
 @given(st.lists(st.lists(words, min_size=1, max_size=3).map(tuple), min_size=1, max_size=12), st.integers(1, 9))
 def test_overlap_equals_a_recomputation_from_scratch(rounds, window):
     tokens = [set(re.findall(r"\w+", " ".join(queries).lower())) for queries in rounds]
@@ -101,7 +98,6 @@ views = st.builds(
 )
 
 
-@quick
 @given(st.lists(views, min_size=1, max_size=10))
 def test_the_unique_rate_equals_a_recomputation_from_scratch(rounds):
     batch = []
@@ -153,7 +149,6 @@ worded = st.lists(st.tuples(st.sampled_from("abcdef"), texts), max_size=4).map(
 )
 
 
-@quick
 @given(st.lists(worded, min_size=1, max_size=8))
 def test_word_novelty_equals_a_recomputation_from_scratch(rounds):
     batch = []
@@ -164,7 +159,6 @@ def test_word_novelty_equals_a_recomputation_from_scratch(rounds):
     assert readings(WordNoveltyMeter(), rounds, "novelty.words") == batch
 
 
-@quick
 @given(st.lists(worded, min_size=1, max_size=5), st.randoms(use_true_random=False))
 def test_no_reading_depends_on_the_order_of_passages(rounds, random):
     def shuffled(view):

@@ -4,7 +4,7 @@ import re
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from round_views import Hit, RoundView
 
@@ -112,7 +112,6 @@ hit_parts = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.lists(st.lists(hit_parts, max_size=4), min_size=1, max_size=4))
 def test_incremental_readings_equal_a_recomputation_from_scratch(rounds):
     wanted = {"founded", "works", "built", "meridian", "bridge", "trieste"}

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.state.follow_ups import FollowUpQueue
@@ -98,7 +98,6 @@ def test_a_query_that_was_asked_is_not_proposed():
 titles = st.lists(st.sampled_from(["Ada", "Bob", "the notes", "log", "Ada and Bob"]), min_size=1, max_size=8)
 
 
-@settings(deadline=None, max_examples=80)
 @given(titles, st.lists(st.sampled_from(["", " met Cyd.", " saw Dee and Eve.", " in 1815."]), min_size=8, max_size=8))
 def test_following_every_proposal_ends_and_repeats_nothing(titles, mentions):
     leads = FollowUpQueue("Who taught Ada mathematics?")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.answers import Draft
@@ -63,7 +63,6 @@ TEXTS = st.lists(
 QUESTIONS = st.sampled_from(["What does the waggle dance show?", "Who decoded the dance of bees?", "What is a hive?"])
 
 
-@settings(max_examples=60, deadline=None)
 @given(QUESTIONS, st.lists(TEXTS, min_size=1, max_size=4, unique=True))
 def test_what_is_shown_is_in_the_source(question: str, texts: list[str]) -> None:
     answer = ask(question, *(passage(text, f"Note {n}") for n, text in enumerate(texts)))

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.search.files.chunk import DocumentChunk
@@ -343,7 +343,6 @@ def assert_code_is_code(source: str, chunks: list[DocumentChunk]) -> None:
             assert code in ["\n".join(line.strip() for line in block.split("\n")) for block in blocks]
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(RST_BLOCK, min_size=1, max_size=25))
 def test_any_rst_document_has_exact_lines_and_no_markup(blocks: list[str]) -> None:
     source = "\n\n".join(["Top text.", *blocks])
@@ -353,7 +352,6 @@ def test_any_rst_document_has_exact_lines_and_no_markup(blocks: list[str]) -> No
     assert_code_is_code(source, chunks)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(MARKDOWN_BLOCK, min_size=1, max_size=25))
 def test_any_markdown_document_has_exact_lines_and_no_markup(blocks: list[str]) -> None:
     source = "\n\n".join(["Top text.", *blocks])
@@ -363,7 +361,6 @@ def test_any_markdown_document_has_exact_lines_and_no_markup(blocks: list[str]) 
     assert_code_is_code(source, chunks)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(alphabet="ab :.`*-_|=+#>[](){}!\\\n <>\t", max_size=400))
 def test_any_text_is_read_with_its_lines(text: str) -> None:
     for name in ("a.md", "a.rst", "a.txt", "a.adoc", "a.org", "a.wiki", "a.tex", "a.pod", "a.yaml", "a.csv"):
