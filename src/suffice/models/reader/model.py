@@ -7,10 +7,9 @@ holds their recipe and their model card. They know nothing of figures beyond the
 """
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import ModelError
-from suffice.models.embeddings.minilm import load_tokenizer, open_session, verify_model_file
+from suffice.models.embeddings.minilm import load_tokenizer, open_session, run_on_cores, verify_model_file
 from suffice.models.reading import AnswerSpan
 
 _FOLDER = Path(__file__).parent
@@ -44,13 +43,12 @@ class _Window:
 class ReaderModel:
     """Judges claims against passages and finds answers in them. Loads at first use; thread-safe.
 
-    Pairs are read one at a time: the int8 weights scale their inputs by the largest value of a batch, so in batches a
-    pair's probabilities would depend on its neighbours, and batches are hardly faster on a few cores.
+    Pairs are read one by one: the int8 weights scale their inputs by the largest value of a batch, so in batches a
+    pair's probabilities would depend on its neighbours.
     """
 
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._folder = folder
-        self._run_lock = threading.Lock()
         # Rounds and drafts ask the same of the same passage.
         self._read_once = lru_cache(maxsize=_REMEMBERED)(self._read)
 
@@ -69,11 +67,13 @@ class ReaderModel:
 
         Where the small model is not sure whether the passage supports the claim, the mean of both models decides.
         """
-        found = np.array([self.judge_by("claims", *pair) for pair in pairs]).reshape(-1, 3)
-        for i in np.flatnonzero(abs(found[:, 0] - 0.5) < _SURE - 0.5).tolist():
-            mean = np.sqrt(found[i] * self.judge_by("large", *pairs[i]))
-            found[i] = mean / mean.sum()
-        return found
+        return np.array(run_on_cores(self._judge, pairs)).reshape(-1, 3)
+
+    def _judge(self, pair: tuple[str, str]) -> NDArray[np.float64]:
+        found = self.judge_by("claims", *pair)
+        if abs(found[0] - 0.5) < _SURE - 0.5:
+            found = np.sqrt(found * self.judge_by("large", *pair))
+        return np.asarray(found / found.sum())
 
     def judge_by(self, model: str, claim: str, passage: str) -> NDArray[np.float64]:
         """Return what one model says. A long passage is read in windows; the one with the least P(not enough) decides."""
@@ -87,11 +87,11 @@ class ReaderModel:
 
     def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the answer span of each passage, in order, with the probability that the passage answers at all."""
-        return [self._read_once("answers", question, passage) for passage in passages]
+        return run_on_cores(partial(self._read_once, "answers", question), passages)
 
     def reread(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
         """Return the same by the large model: surer, in four times the time."""
-        return [self._read_once("large", question, passage) for passage in passages]
+        return run_on_cores(partial(self._read_once, "large", question), passages)
 
     def _read(self, model: str, question: str, passage: str) -> AnswerSpan:
         temperature = _read_provenance(self._folder, model)["temperature"]["answers"]
@@ -125,9 +125,7 @@ class ReaderModel:
         kinds = np.zeros_like(ids)
         kinds[0, window.passage_start :] = 1
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": kinds}
-        # One pair at a time: a pair uses all cores.
-        with self._run_lock:
-            return session.run(list(outputs), feed)  # type: ignore[no-any-return]
+        return session.run(list(outputs), feed)  # type: ignore[no-any-return]
 
 
 @cache

@@ -1,7 +1,7 @@
 """Search in files, by words first and by meaning second.
 
-    50 candidates by BM25 and 50 by the static vectors, which the index holds for every passage → ranked by both
-    (``ranking``), the best two dozen also by the embedding model → near-duplicates dropped
+    candidates by BM25 and as many by the static vectors, which the index holds for every passage → ranked by words and by
+    the embedding model (``ranking``) → near-duplicates dropped
 
 The model's vectors are cached, and ``embed_passages`` makes them all ahead of time. The built-in model knows English only:
 passages in other languages are ranked by their words. ``alpha`` 1 needs no embedding model; ``alpha`` 0 compares with every
