@@ -3,6 +3,7 @@
 Meters that need no model are always read, so that a recorded run can later be judged by any gate.
 """
 
+import asyncio
 from collections.abc import Iterable
 from typing import Any
 
@@ -48,7 +49,7 @@ class MeterSet:
             self._tell("name_topics", run.outline.topics)
         if moment == "before":
             self._tell("set_known", run.render_memory(KNOWN_TOKENS))
-        readings = self.read(moment, round)
+        readings = await asyncio.to_thread(self.read, moment, round)  # Of a broad question a round has thousands of passages.
         for meter in self._model_meters:
             if meter.moment == moment:
                 readings.update(await _read_in_time(meter, round, run))

@@ -1,6 +1,7 @@
 """Remove prompt injections from search results and from pages, report each removal as an event, and tell apart the texts of one
 page."""
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -25,17 +26,22 @@ class InjectionFilter:
         self._screened: dict[str, Passage] = {}
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        return [self._screen_once(passage) for passage in await self._search(query, k)]
+        found, removals = await self._search(query, k), list[InjectionsStripped]()
+        # In a thread: a broad question reads thousands of passages.
+        screened = await asyncio.to_thread(lambda: [self._screen_once(passage, removals.append) for passage in found])
+        for removal in removals:
+            self._emit(removal)
+        return screened
 
     def with_failure_listener(self, on_failure: FailureListener) -> "InjectionFilter":
         """Return a filter around the same search, made resilient."""
         return InjectionFilter(make_resilient(self._search, on_failure), self._emit)
 
-    def _screen_once(self, passage: Passage) -> Passage:
+    def _screen_once(self, passage: Passage, emit: Callable[[InjectionsStripped], None]) -> Passage:
         """Screen a passage the first time it is found; the same passage comes back round after round."""
         screened = self._screened.get(passage.id)
         if screened is None:
-            screened = self._screened[passage.id] = strip_injections(passage, self._emit)
+            screened = self._screened[passage.id] = strip_injections(passage, emit)
         return replace(screened, score=passage.score)
 
 
