@@ -49,7 +49,8 @@ class MeterSet:
             self._tell("name_topics", run.outline.topics)
         if moment == "before":
             self._tell("set_known", run.render_memory(KNOWN_TOKENS))
-        readings = await asyncio.to_thread(self.read, moment, round)  # Of a broad question a round has thousands of passages.
+        # In a thread: a round of a broad question has thousands of passages.
+        readings = await asyncio.to_thread(self.read, moment, round)
         for meter in self._model_meters:
             if meter.moment == moment:
                 readings.update(await _read_in_time(meter, round, run))

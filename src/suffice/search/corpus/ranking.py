@@ -2,26 +2,21 @@
 
     score = alpha · bm25 / best + (1 − alpha) · meaning + 0.15 if the query names the passage's title
 
-The meaning of a candidate is the cosine of its nearest stretch, by the embedding model, and a little of its static vector's.
+The meaning of a candidate is the cosine of its nearest stretch by the embedding model.
 The local index and the engines in ``search.engines`` find candidates in their own ways and rank them here.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from suffice.measure.stretches import compare_stretches, compute_cosines
-from suffice.models.embeddings.static import embed_static
 from suffice.search.corpus.index import IndexEntry
 from suffice.search.files.chunk import INEXACT_KINDS
 from suffice.text.entities import strip_parenthetical
 from suffice.text.tokens import jaccard, normalize_phrase, tokenize
-from suffice.types import Embed, Passage, Place
+from suffice.types import Passage, Place
 
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
 NEAR_DUPLICATE_SIMILARITY = 0.9
-_STRETCH_WEIGHT = (
-    6.0  # Of the nearest stretch beside the static vector, fitted on written questions (bench/answers.md).
-)
 _TITLE_MATCH_BONUS = 0.15  # Added if the query contains the title of the passage.
 
 
@@ -35,25 +30,12 @@ class Candidate:
 
 
 def rank_candidates(
-    text: str, candidates: Sequence[Candidate], alpha: float, rough: Sequence[float] | None, embed: Embed | None
+    text: str, candidates: Sequence[Candidate], alpha: float, measure: Callable[[Sequence[IndexEntry]], Iterable[float]]
 ) -> list[tuple[float, IndexEntry]]:
-    """Rank candidates, best first.
-
-    ``rough`` are their cosines by the static vectors. Without them, ``embed`` compares whole passages; without ``embed``, they
-    are exact.
-    """
+    """Rank candidates, best first; ``measure`` gives the meaning of those that have one."""
     phrase = normalize_phrase(text)
     known = [i for i, candidate in enumerate(candidates) if candidate.has_meaning]
-    entries = [candidates[i].entry for i in known]
-    if rough is None:
-        cosines = compute_cosines(text, list(map(text_to_embed, entries)), embed)
-    else:
-        cosines = [rough[i] for i in known]
-        if embed is not None:
-            nearest = compare_stretches(text, [(one.title, one.text) for one in entries], embed, embed_static)
-            pairs = zip(cosines, nearest, strict=True)
-            cosines = [(own + _STRETCH_WEIGHT * one) / (1 + _STRETCH_WEIGHT) for own, one in pairs]
-    meaning = dict(zip(known, cosines, strict=True))
+    meaning = dict(zip(known, measure([candidates[i].entry for i in known]), strict=True))
     ranked = []
     for i, candidate in enumerate(candidates):
         words, title = candidate.words, normalize_phrase(strip_parenthetical(candidate.entry.title))

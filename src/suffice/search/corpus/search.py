@@ -183,10 +183,7 @@ class CorpusSearch(VectorSearch):
         near = self._find_near(text, count) if self.is_english_only else []
         entries = list(dict.fromkeys([*islice(words, count), *near]))
         candidates = [Candidate(entry, words.get(entry, 0.0), self.knows(entry.language)) for entry in entries]
-        # The static vectors say little about other languages.
-        rough = (read_vectors(entries) @ embed_static([text])[0]).tolist() if self.is_english_only else None
-        embed = self._make_embed(check_cancelled)
-        ranked = rank_candidates(text, candidates, self._alpha, rough, embed)
+        ranked = rank_candidates(text, candidates, self._alpha, partial(self.measure, text))
         return self._to_passages(drop_near_duplicates(ranked, k))
 
     def _find_near(self, text: str, count: int) -> list[IndexEntry]:

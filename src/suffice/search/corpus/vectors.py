@@ -17,7 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from suffice.errors import ModelError, SearchError
+from suffice.measure.stretches import compare_stretches, compute_cosines
 from suffice.models.embeddings.base import Embedder
+from suffice.models.embeddings.static import embed_static
+from suffice.search.corpus.index import IndexEntry
+from suffice.search.corpus.ranking import text_to_embed
 from suffice.storage.sqlite_cache import SqliteCache
 from suffice.text.languages import ENGLISH
 from suffice.types import Passage, Query, Vectors
@@ -117,6 +121,12 @@ class VectorSearch(ABC):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of any texts, from the same model and cache as the passages."""
         return self._vectors.embed(texts)
+
+    def measure(self, text: str, entries: Sequence[IndexEntry]) -> list[float]:
+        """Return the similarity of passages to a text: of the nearest stretch, where the static vectors tell which that is."""
+        if self.is_english_only:
+            return compare_stretches(text, [(one.title, one.text) for one in entries], self.embed, embed_static)
+        return compute_cosines(text, list(map(text_to_embed, entries)), self.embed)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         try:

@@ -11,13 +11,13 @@ import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
 from suffice.errors import InputError
-from suffice.models.embeddings.static import embed_static
 from suffice.search.corpus.index import IndexEntry, extract_query_terms
-from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, text_to_embed
+from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates
 from suffice.search.corpus.search import MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache, VectorSearch
 from suffice.search.engines.address import remove_secrets, split_address
@@ -123,11 +123,7 @@ class ElasticSearch(VectorSearch):
         if self._alpha == 1:
             ranked = [(one.words, one.entry) for one in candidates]
         else:
-            rough = None
-            if self.is_english_only:
-                static = embed_static([text, *(text_to_embed(one.entry) for one in candidates)])
-                rough = (static[1:] @ static[0]).tolist()
-            ranked = rank_candidates(text, candidates, self._alpha, rough, self._vectors.embed)
+            ranked = rank_candidates(text, candidates, self._alpha, partial(self.measure, text))
         kept = drop_near_duplicates(ranked, k)
         return [replace(passages[str(entry.id)], score=score) for score, entry in kept]
 

@@ -14,6 +14,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import accumulate, combinations
 from typing import Any, NamedTuple
 
@@ -132,8 +133,9 @@ class PostgresSearch(VectorSearch):
         if self._alpha == 0 and not self._is_static:
             return sorted(zip(rough, (one.entry for one in found), strict=True), key=lambda item: -item[0])
         candidates = [Candidate(one.entry, one.words / best, has_meaning=one.cosine is not None) for one in found]
-        embed = self._vectors.embed if self._is_static else None
-        return rank_candidates(text, candidates, self._alpha, rough, embed)
+        stored = {one.entry: cosine for one, cosine in zip(found, rough, strict=True)}
+        measure = partial(self.measure, text) if self._is_static else partial(map, stored.__getitem__)
+        return rank_candidates(text, candidates, self._alpha, measure)
 
 
 def _weigh_query(terms: Sequence[Term], counts: Mapping[int, int], languages: Mapping[str, int]) -> dict[int, float]:
