@@ -51,9 +51,9 @@ def test_every_weak_dimension_gives_an_issue_with_its_section():
     ]
     lines = list_issues(named, found, ("Builders",), 8.0)
     assert lines == (
-        "depth, “Builders”: say when",
+        "depth, “Builders”: “say when”",
         "structure, the whole text: scored 7 of 10",
-        "relevance, the whole text: drifts",
+        "relevance, the whole text: “drifts”",
     )
 
 
@@ -65,4 +65,4 @@ def test_what_several_readers_name_is_listed_once():
     ]
     named = [EvaluationIssue("depth", "Builders", problem) for problem in problems]
     lines = list_issues(named, parse_scores(scored(9, depth=7)), ("Builders",), 8.0)
-    assert lines == tuple(f"depth, “Builders”: {problem}" for problem in (problems[0], problems[2]))
+    assert lines == tuple(f"depth, “Builders”: “{problem}”" for problem in (problems[0], problems[2]))

@@ -20,7 +20,7 @@ from suffice.engine.interventions import RunParts, add_recalled_queries, add_ski
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.scope import DocumentOpener, describe_files, list_scope, name_foreign_languages, read_all
 from suffice.engine.vision import describe_images
-from suffice.errors import ModelError, ModelUnusable, SearchError
+from suffice.errors import ModelDeclined, ModelError, ModelUnusable, SearchError
 from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.limits import budget
 from suffice.meters import build_meters
@@ -41,6 +41,7 @@ from suffice.search.screened import InjectionFilter, identify_text
 from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
 from suffice.state.survey import Survey
+from suffice.text.plain import to_one_line
 from suffice.types import Failure, Notice, Passage, Query, Report, Stop, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model.
@@ -319,6 +320,13 @@ class _Walk:
             quoted = await self.verifier(await quote_evidence(run))
             left = replace(quoted.draft, notices=(Notice("unsupported_draft"),), raw=draft.raw)
             return replace(quoted, draft=left, removed=checked.removed)
+        is_cited = any(statement.handles for statement in checked.draft.written)
+        says_absence = draft.sufficiency == "partly" or any(one.role == "absence" for one in checked.verdicts)
+        if draft.origin == "written" and draft.raw is not None and not (is_cited or says_absence):
+            said = f"{run.model.name} answered without a source: {to_one_line(draft.raw or '', 300)}"
+            self.fault = Failure("draft", ModelDeclined.__name__, said)
+            run.record_failure(self.fault)
+            return await self.verifier(await quote_evidence(run))
         if checked.has_lost_opening:
             checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))
         return checked

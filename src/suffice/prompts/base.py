@@ -29,7 +29,9 @@ A = TypeVar("A")
 OMITTED_MARKER = "(found earlier, left out here for room)"
 _FOLDER = Path(str(files("suffice") / "prompts"))
 # A user's template may leave them out; templates were written before they existed.
-_OPTIONAL_INPUTS = frozenset({"left", "kept", "gaps", "once", "files", "languages", "lists", "reading", "today"})
+_OPTIONAL_INPUTS = frozenset(
+    {"left", "kept", "gaps", "once", "files", "languages", "lists", "reading", "today", "removed"}
+)
 _OWN_VERSION = "own"  # The version of a user's template that names none.
 _replacements: ContextVar[Mapping[str, str]] = ContextVar("prompt_replacements", default=MappingProxyType({}))
 

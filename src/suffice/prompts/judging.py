@@ -96,15 +96,18 @@ class Evaluate(Prompt[Evaluation]):
     role = "evaluate"
     max_tokens = 700
     omits_empty = True
-    truncation_order = (("sources", "last"), ("sections", "last"))
+    truncation_order = (("sources", "last"), ("removed", "last"), ("sections", "last"))
 
     task: str
     reader: str
     """The role of the reviewer: a single judge, or a member of the panel."""
     criteria: str
     sections: tuple[str, ...]
-    sources: tuple[str, ...]
+    sources: tuple[Note, ...]
+    """The passages that the answer cites."""
     text: Note
+    removed: tuple[str, ...] = ()
+    """What the claim check took out, each sentence with the reason."""
     reminder: str = ""
     """What was wrong with the last evaluation if it was unusable."""
     today: str = ""

@@ -39,6 +39,8 @@ class RewriteNotes(Prompt[NotesResponse]):
                 own = sections[f"{name}:"]
             else:
                 own.append(line.strip() if own is sections["notes"] else strip_list_marker(line).strip())
+        if not sections["notes"]:
+            raise ValueError("it has no notes")
         return NotesResponse("\n".join(sections["notes"]), tuple(sections[VERBATIM_LINE]), tuple(sections[OPEN_LINE]))
 
 

@@ -20,11 +20,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from suffice.answers import Draft
+from suffice.answers import Draft, Statement
+from suffice.claims.reasons import explain_removed
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.events import Review, ReviewRound
+from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
 from suffice.prompts.base import load_snippet
 from suffice.prompts.judging import Evaluate, Evaluation, EvaluationIssue
 from suffice.report.draft import get_task_type, render_with_lists
@@ -41,6 +43,7 @@ VerifyClaims = Callable[[Draft], Awaitable[Checked]]
 FindMore = Callable[[Iterable[str], str], Awaitable[bool]]
 
 PANEL_READERS = ("practitioner", "critic", "newcomer")
+_TEXT_CHARS = 3  # Of the answer for each token that is left: a quarter stays for its sources.
 _TOKEN_MARGIN = 200  # Tokens for the description of the reader and a reminder.
 _REMINDER = "Your last evaluation could not be read. Give all six scores as numbers from 0 to 10."
 
@@ -59,6 +62,7 @@ class ReviewLoop:
         self._rules = rules
         self._rounds: list[ReviewRound] = []
         self._named: list[EvaluationIssue] = []
+        self._judged: frozenset[Statement] = frozenset()
         self._best_round: ReviewRound | None = None
         self._ending: str | None = None
 
@@ -133,15 +137,16 @@ class ReviewLoop:
             reader="",
             criteria=load_snippet(f"criteria/{get_task_type(self._run)}"),
             sections=sections,
-            sources=self._list_cited_sources(text.draft),
+            sources=(),
             text=Note("", ()),
+            removed=explain_removed(text.removed),
             today=self._run.today,
             instruction=self._run.skill_instruction,
         )
         tokens_left = self._run.compute_prompt_budget(prompt.max_tokens)[0]
         tokens_left -= estimate_tokens(prompt.render()) + _TOKEN_MARGIN
-        shown = _truncate_to_sentences(render_with_lists(self._run, text.draft), max(0, 4 * tokens_left))
-        prompt = replace(prompt, text=Note(shown, ()))
+        shown = _truncate_to_sentences(render_with_lists(self._run, text.draft), max(0, _TEXT_CHARS * tokens_left))
+        prompt = replace(prompt, text=Note(shown, ()), sources=self._list_cited(text.draft))
         prompts = [replace(prompt, reader=load_snippet(f"readers/{reader}")) for reader in readers]
         evaluations = [one for one in await asyncio.gather(*map(self._ask_reader, prompts)) if one is not None]
         scores = median_scores([own for own in map(parse_scores, evaluations) if own is not None])
@@ -152,13 +157,14 @@ class ReviewLoop:
         issues = list_issues(self._named, scores, sections, rules.pass_mark)
         return ReviewRound(number, scores, composite, composite >= rules.pass_mark, issues)
 
-    def _list_cited_sources(self, draft: Draft) -> tuple[str, ...]:
-        """Return the titles of the documents that the draft cites, one line each, with the handles of their passages."""
-        titles: dict[str, list[str]] = {}
-        for handle in dict.fromkeys(handle for statement in draft.written for handle in statement.handles):
-            if (passage := self._run.evidence.find_passage(handle)) is not None:
-                titles.setdefault(passage.title.split(" > ")[0], []).append(handle)
-        return tuple(f"{' '.join(handles)} {title}" for title, handles in titles.items())
+    def _list_cited(self, draft: Draft) -> tuple[Note, ...]:
+        """Return the passages that the draft cites, or, if a version was judged before, those that its new sentences cite."""
+        cited = {handle for one in draft.written if one not in self._judged for handle in one.handles}
+        self._judged = frozenset(draft.written)
+        notes = [
+            self._run.evidence.make_note(one) for handle, one in self._run.evidence.by_handle.items() if handle in cited
+        ]
+        return tuple(map(drop_repeated_columns, drop_repeated_titles(notes)))
 
     async def _ask_reader(self, prompt: Evaluate) -> Evaluation | None:
         """Return one reader's evaluation, asking a second time if it cannot be read; ``None`` if both fail."""
@@ -172,7 +178,7 @@ class ReviewLoop:
         """Return the next version with its claims verified; empty if there is none."""
         known = self._run.evidence.by_handle
         await self._find_more((issue.query for issue in self._named if issue.query.strip()), "missing, by the review")
-        revision = await revise_draft(self._run, text.draft, issues, self._named, known)
+        revision = await revise_draft(self._run, text, issues, self._named, known)
         checked = Checked() if revision is None else await self._verify_claims(revision)
         shown = {verdict.plain_text for verdict in (*checked.verdicts, *checked.removed)}
         before = (verdict for verdict in text.removed if verdict.plain_text not in shown)

@@ -8,7 +8,9 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from suffice.answers import Draft, SectionHeading, Statement
+from suffice.claims.reasons import explain_removed
 from suffice.claims.split import strip_claim_markup
+from suffice.claims.verify import Checked
 from suffice.claims.whole import add_nearest
 from suffice.memory.evidence import drop_repeated_titles
 from suffice.prompts.judging import EvaluationIssue
@@ -32,12 +34,18 @@ def list_sections(draft: Draft) -> tuple[str, ...]:
 
 
 async def revise_draft(
-    run: RunState, draft: Draft, issues: Sequence[str], named: Sequence[EvaluationIssue] = (), old: Container[str] = ()
+    run: RunState,
+    checked: Checked,
+    issues: Sequence[str],
+    named: Sequence[EvaluationIssue] = (),
+    old: Container[str] = (),
 ) -> Draft | None:
     """Return the revised draft, which may be as long as the draft; ``None`` if the model wrote nothing.
 
-    ``issues`` are for the writer; for those ``named`` by reviewers the nearest passages are shown, those not ``old`` first.
+    The writer is told the ``issues`` and what the check removed; for issues ``named`` by reviewers the nearest passages are
+    shown, those not ``old`` first.
     """
+    draft = checked.draft
     text = render_with_lists(run, draft)
     answer_tokens = max(limit_output(run), estimate_tokens(text) + _ROOM)
     texts = {strip_claim_markup(issue.sentence) for issue in named}
@@ -51,7 +59,8 @@ async def revise_draft(
     near = add_nearest(wanted, add_nearest(wanted, cited, new, max_tokens, _NEAREST), passages, max_tokens, _NEAREST)
     notes = drop_repeated_titles([*map(run.evidence.make_note, near.values())])
     how = choose_instruction(run).text
-    answer = await run.try_ask(Revise(run.task, how, tuple(issues), Note(text, ()), notes, answer_tokens))
+    removed = explain_removed(checked.removed)
+    answer = await run.try_ask(Revise(run.task, how, tuple(issues), Note(text, ()), notes, removed, answer_tokens))
     if answer is None or not answer.answer.strip():
         return None
     revised = read_response(run, answer)

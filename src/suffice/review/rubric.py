@@ -51,18 +51,22 @@ def list_issues(
 ) -> tuple[str, ...]:
     """Return the issues as lines with dimension and section, the weakest dimension first.
 
+    What a reader wrote is in quotation marks, because it is in the language of the task.
+
     A dimension below the pass mark for which the readers named no issue gets one of its own. What several readers name is
     listed once.
     """
     by_dimension: dict[str, list[str]] = {}
+    seen: list[tuple[str, str]] = []
     for issue in issues:
         dimension = issue.dimension.strip().lower()
-        problem = " ".join(issue.problem.split())[:_MAX_ISSUE_CHARS]
+        problem, sentence = (" ".join(text.split())[:_MAX_ISSUE_CHARS] for text in (issue.problem, issue.sentence))
         if dimension in WEIGHTS and problem:
             place = f"{dimension}, {_format_section(issue.section, sections)}: "
-            named = by_dimension.setdefault(dimension, [])
-            if not any(line.startswith(place) and _are_alike(line[len(place) :], problem) for line in named):
-                named.append(place + problem)
+            if not any(place == other and _are_alike(text, problem) for other, text in seen):
+                seen.append((place, problem))
+                about = f" Of: “{sentence}”" if sentence else ""
+                by_dimension.setdefault(dimension, []).append(f"{place}“{problem}”{about}")
     for dimension, score in scores.items():
         if score < pass_mark:
             by_dimension.setdefault(dimension, [f"{dimension}, {WHOLE_TEXT}: scored {score:g} of 10"])
