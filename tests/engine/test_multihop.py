@@ -65,7 +65,8 @@ def extract(prompt):
 
 def note(prompt):
     """Return the same as free text."""
-    known = RewriteNotes.parse("\n".join(["Known:", *(note.text for note in prompt.notes)]))  # Notes may be empty, an answer not.
+    # The notes so far may be empty, an answer may not.
+    known = RewriteNotes.parse("\n".join(["Known:", *(note.text for note in prompt.notes)]))
     found = extract(prompt)
     before = known.notes.removeprefix("Known:").strip()
     lines = [f"{fact.text} {fact.handles[0]}" for fact in found.facts if fact.text not in before]

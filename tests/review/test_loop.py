@@ -21,7 +21,7 @@ from suffice.text.parts import parse_parts
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds, Reason
 
-UNREADABLE = scored(7, depth=None)
+UNREADABLE = ModelError("no readable answer to 'evaluate'")
 
 
 def test_a_good_answer_passes_in_the_first_round():
@@ -71,7 +71,8 @@ def test_reviewer_and_reviser_are_told_what_was_taken_out_and_why():
 
 
 def test_a_second_review_is_shown_only_what_new_sentences_cite():
-    case = Case([scored(6, issue()), scored(9)], [SynthesisResponse("## Builders\n\nIt has rivets [2]. Halloran Works built it [1].")])
+    revised = SynthesisResponse("## Builders\n\nIt has rivets [2]. Halloran Works built it [1].")
+    case = Case([scored(6, issue()), scored(9)], [revised])
     case.run.evidence.add(make_passage("p2", "The bridge has rivets.", "Rivets"))
     case.play()
     assert [[*note.handles] for note in case.model.prompts[2].sources] == [["[2]"]]
@@ -153,17 +154,8 @@ def test_an_empty_revision_ends_the_review(empty):
     assert (case.result.ending, case.review.best) == ("empty_revision", FIRST)
 
 
-def test_an_unreadable_evaluation_is_requested_once_more():
-    case = Case([UNREADABLE, scored(9)])
-    case.play()
-    assert case.result.ending == "passed"
-    assert not case.model.prompts[0].reminder
-    assert case.model.prompts[1].reminder
-
-
-@pytest.mark.parametrize("bad", [UNREADABLE, ModelError("no JSON"), scored(85), scored(7, depth=float("nan"))])
-def test_an_evaluation_that_stays_unreadable_is_unknown_and_not_zero(bad):
-    case = Case([bad])
+def test_an_evaluation_that_stays_unreadable_is_unknown_and_not_zero():
+    case = Case([UNREADABLE])
     [judged] = case.play()
     assert (judged.scores, judged.composite, judged.passed) == (None, None, None)
     assert (case.result.ending, case.result.passed, case.result.composite, case.result.kept) == (
@@ -255,7 +247,9 @@ def test_the_median_of_a_panel_decides():
 
 def test_a_panel_ignores_an_unreadable_reader():
     def evaluate(prompt):
-        return UNREADABLE if "doubt" in prompt.reader else scored(9)
+        if "doubt" in prompt.reader:
+            raise UNREADABLE
+        return scored(9)
 
     case = Case([evaluate], rules=ReviewRules(panel=True))
     case.play()

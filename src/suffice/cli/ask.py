@@ -190,12 +190,12 @@ async def _run_question(
     from suffice.engine.pipeline import new_run_id, run_to_report
     from suffice.jobs.requests import JobRequest, has_paid_calls
     from suffice.models.base import is_language_model
-    from suffice.storage.runs import read_log
 
     config = await prepare_run(question, options, terminal.notify, terminal.show_progress)
     data_dir = settings.load().data_dir
     if is_language_model(config.model) and not config.model.local:
-        terminal.show(describe_estimate(estimate_run(config, read_log(data_dir))))
+        files = () if config.documents is None else config.documents.files
+        terminal.show(describe_estimate(estimate_run(config, [*filter(Path.is_file, files)])))
     run = new_run_id()
     config = replace(config, run_id=run)
     # What came from standard input cannot be read again.

@@ -27,14 +27,14 @@ from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.events import Review, ReviewRound
 from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
+from suffice.models.llm.parse import trim_to_sentence
 from suffice.prompts.base import load_snippet
-from suffice.prompts.judging import Evaluate, Evaluation, EvaluationIssue
+from suffice.prompts.judging import Evaluate, EvaluationIssue
 from suffice.report.draft import get_task_type, render_with_lists
 from suffice.review.revise import list_sections, revise_draft
-from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
+from suffice.review.rubric import composite_score, list_issues, median_scores
 from suffice.settings import ReviewRules
 from suffice.state.run import RunState
-from suffice.text.sentences import split_sentences
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Reason
 
@@ -44,8 +44,7 @@ FindMore = Callable[[Iterable[str], str], Awaitable[bool]]
 
 PANEL_READERS = ("practitioner", "critic", "newcomer")
 _TEXT_CHARS = 3  # Of the answer for each token that is left: a quarter stays for its sources.
-_TOKEN_MARGIN = 200  # Tokens for the description of the reader and a reminder.
-_REMINDER = "Your last evaluation could not be read. Give all six scores as numbers from 0 to 10."
+_TOKEN_MARGIN = 200  # Tokens for the description of the reader.
 
 
 class ReviewLoop:
@@ -145,13 +144,14 @@ class ReviewLoop:
         )
         tokens_left = self._run.compute_prompt_budget(prompt.max_tokens)[0]
         tokens_left -= estimate_tokens(prompt.render()) + _TOKEN_MARGIN
-        shown = _truncate_to_sentences(render_with_lists(self._run, text.draft), max(0, _TEXT_CHARS * tokens_left))
+        shown, limit = render_with_lists(self._run, text.draft), max(0, _TEXT_CHARS * tokens_left)
+        shown = shown if len(shown) <= limit else f"{trim_to_sentence(shown[:limit])} […]"
         prompt = replace(prompt, text=Note(shown, ()), sources=self._list_cited(text.draft))
         prompts = [replace(prompt, reader=load_snippet(f"readers/{reader}")) for reader in readers]
-        evaluations = [one for one in await asyncio.gather(*map(self._ask_reader, prompts)) if one is not None]
-        scores = median_scores([own for own in map(parse_scores, evaluations) if own is not None])
-        if scores is None:
+        evaluations = [one for one in await asyncio.gather(*map(self._run.try_ask, prompts)) if one is not None]
+        if not evaluations:
             return ReviewRound(number, None, None, None)
+        scores = median_scores(evaluations)
         composite = composite_score(scores)
         self._named = [issue for evaluation in evaluations for issue in evaluation.issues]
         issues = list_issues(self._named, scores, sections, rules.pass_mark)
@@ -165,14 +165,6 @@ class ReviewLoop:
             self._run.evidence.make_note(one) for handle, one in self._run.evidence.by_handle.items() if handle in cited
         ]
         return tuple(map(drop_repeated_columns, drop_repeated_titles(notes)))
-
-    async def _ask_reader(self, prompt: Evaluate) -> Evaluation | None:
-        """Return one reader's evaluation, asking a second time if it cannot be read; ``None`` if both fail."""
-        for reminder in ("", _REMINDER):
-            evaluation = await self._run.try_ask(replace(prompt, reminder=reminder))
-            if evaluation is not None and parse_scores(evaluation) is not None:
-                return evaluation
-        return None
 
     async def _revise(self, text: Checked, issues: tuple[str, ...]) -> Checked:
         """Return the next version with its claims verified; empty if there is none."""
@@ -204,11 +196,3 @@ def _mark_doubted(text: Checked, issues: Sequence[EvaluationIssue]) -> Checked:
         return replace(verdict, support="unknown", reason=Reason("reviewed", note=problem)) if problem else verdict
 
     return replace(text, verdicts=tuple(map(mark, text.verdicts)))
-
-
-def _truncate_to_sentences(text: str, max_chars: int) -> str:
-    """Cut the text after the last whole sentence that fits, or after ``max_chars`` characters if none fits."""
-    if len(text) <= max_chars or not text.strip():
-        return text
-    ends = [end for _, end in split_sentences(text) if end <= max_chars]
-    return text[: ends[-1] if ends else max_chars].rstrip() + " […]\n\n"

@@ -17,13 +17,14 @@ from suffice.prompts.judging import EvaluationIssue
 from suffice.prompts.writing import Revise
 from suffice.report.draft import choose_instruction, limit_output, read_response, render_with_lists
 from suffice.state.run import RunState
+from suffice.text.citations import list_handles
 from suffice.text.sections import WRITTEN_SECTIONS
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note
 
 _ROOM = 300  # Tokens that a revision may have more than the draft, if that is longer than usual.
 _NEAREST = 6  # Passages that are shown for an issue,
-_SOURCE_TOKENS = 2_000  # if they fit; the nearest first.
+SOURCE_TOKENS = 2_000  # if they fit; the nearest first.
 _OF_THE_TEXT = ("structure", "relevance")  # Issues that no source helps with.
 
 
@@ -51,8 +52,8 @@ async def revise_draft(
     texts = {strip_claim_markup(issue.sentence) for issue in named}
     # An issue in another language than the sources has none of their words, so all that is cited is shown.
     about = (one for one in draft.written if run.scope_languages or strip_claim_markup(one.text) in texts)
-    cited = {handle for one in about for handle in one.handles}
-    max_tokens = min(_SOURCE_TOKENS, run.compute_prompt_budget(answer_tokens)[0] - estimate_tokens(text))
+    cited = {handle for one in about for handle in one.handles}.union(list_handles(*(one.problem for one in named)))
+    max_tokens = min(SOURCE_TOKENS, run.compute_prompt_budget(answer_tokens)[0] - estimate_tokens(text))
     missing = [f"{one.problem} {one.query} {one.sentence}" for one in named if one.dimension not in _OF_THE_TEXT]
     wanted, passages = [Statement(one) for one in missing or [run.task]], run.evidence.by_handle
     new = {handle: one for handle, one in passages.items() if handle not in old or handle in cited}

@@ -15,6 +15,7 @@ from suffice.models.llm.endpoint import Endpoint
 from suffice.models.llm.model import LanguageModel
 from suffice.models.prices import TokenPrice
 from suffice.prompts.base import Prompt, TextResponse
+from suffice.prompts.judging import Evaluate
 from suffice.prompts.lab import RewriteNotes, TrialAnswer
 from suffice.prompts.planning import Plan, PlannedQuery, PlanResponse, ProposeQuery
 from suffice.prompts.vision import DescribeImage
@@ -189,9 +190,19 @@ def test_a_model_that_is_filtered_or_writes_nothing_has_declined(said: Say) -> N
     assert failed.value.usage.calls == (2 if said.finish == "stop" else 1), "a filter decides the same again"
 
 
+@pytest.mark.parametrize("depth", ["null", "85", "-1", "NaN", '"good"'])
+def test_an_evaluation_without_a_usable_score_is_asked_for_again(depth: str) -> None:
+    scores = dict.fromkeys(("relevance", "completeness", "grounded", "specificity", "structure"), 8)
+    bad, good = (json.dumps({**scores, "depth": "DEPTH"}).replace('"DEPTH"', value) for value in (depth, "7"))
+    reply, requests = ask([bad, good], Evaluate("Who?", "You are fair.", "", (), (), Note("Halloran Works [1].", ())))
+    assert (reply.answer.depth, len(requests)) == (7, 2)
+
+
 @pytest.mark.parametrize("unreadable", ["NONE", "Word for word:\n- It was built in 1887 [1]"])
 def test_notes_that_cannot_be_read_are_asked_for_again(unreadable: str) -> None:
-    reply, requests = ask([unreadable, "It was built in 1887 [1]."], RewriteNotes("When?", (), (Note("1887", ("[1]",)),), 3))
+    reply, requests = ask(
+        [unreadable, "It was built in 1887 [1]."], RewriteNotes("When?", (), (Note("1887", ("[1]",)),), 3)
+    )
     assert (reply.answer.notes, len(requests)) == ("It was built in 1887 [1].", 2)
 
 
