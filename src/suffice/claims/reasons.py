@@ -1,7 +1,5 @@
 """Why a claim was judged as it was: a typed reason, and the one function that puts it into words."""
 
-from collections.abc import Iterable
-
 from suffice.claims.verdict import ClaimVerdict
 from suffice.types import Reason
 
@@ -23,17 +21,12 @@ _SENTENCES: dict[str, str] = {
 }
 
 
-def explain_removed(removed: Iterable[ClaimVerdict]) -> tuple[str, ...]:
-    """Return sentences that the check took out as a model reads them: each with the reason and the checker's own words."""
-    return tuple(f"“{one.claim.text}” Doubted: {explain_doubt(one)}" for one in removed)
-
-
 def explain_doubt(verdict: ClaimVerdict) -> str:
-    """Return why a claim is doubted, with the checker's own words and the nearest ones of a source."""
+    """Return a doubted claim as a model reads it: why, in the checker's own words too, and the nearest ones of a source."""
     quote = verdict.deciding_quote or verdict.nearest
     said = f" The nearest words: “{' '.join(quote.text.split())}”" if quote is not None else ""
     note = f" ({verdict.reason.note})" if verdict.reason is not None and verdict.reason.note else ""
-    return f"{describe_reason(verdict.reason)}{note}.{said}"
+    return f"“{verdict.claim.text}” Doubted: {describe_reason(verdict.reason)}{note}.{said}"
 
 
 def describe_reason(reason: Reason | None) -> str:

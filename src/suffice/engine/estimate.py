@@ -181,23 +181,21 @@ def _expect_writing(config: RunConfig, shown: float, course: _Course) -> dict[st
 
 def _count_scope(scope: Sequence[Path], course: _Course) -> float:
     """Return about how many tokens files have, by their sizes; of files with the same name but for the suffix one counts."""
-    tokens: dict[Path, tuple[bool, float]] = {}
+    tokens: dict[Path, float] = {}
     for path in scope:
-        is_packed = guess_format(path.name) in PACKED_FORMATS
-        size = path.stat().st_size * (course.packed if is_packed else course.text)
-        tokens[path.with_suffix("")] = max(tokens.get(path.with_suffix(""), (False, 0.0)), (not is_packed, size))
-    return sum(size for _, size in tokens.values())
+        share = course.packed if guess_format(path.name) in PACKED_FORMATS else course.text
+        tokens[path.with_suffix("")] = max(tokens.get(path.with_suffix(""), 0.0), share * path.stat().st_size)
+    return sum(tokens.values())
 
 
 def _compute_cost(roles: Mapping[str, Used], model: Model) -> float | None:
     """Return the price of a run with this model, role by role; ``None`` if the price of one is unknown."""
     total = 0.0
-    for role, (calls, tokens_in, tokens_out) in roles.items():
-        price = find_price(model, role)
-        if price is None:
+    for role, (calls, sent, written) in roles.items():
+        if (price := find_price(model, role)) is None:
             return None
         whole = max(1.0, calls)  # The price of a token may depend on the length of the prompt.
-        total += whole * price.cost(round(tokens_in / whole), round(tokens_out / whole))
+        total += whole * price.cost(round(sent / whole), round(written / whole))
     return total
 
 

@@ -149,12 +149,13 @@ class _Walk:
             judge_draft=self._judge_draft if has_model else None,
             mend=self._mend if has_model else None,
         )
-        self.review = ReviewLoop(run, self.verifier.find_more, self.verifier, config.review)
+        rules = config.review
+        if rules is not None and any(skill.name == "panel" for skill in config.skills.skills):
+            rules = replace(rules, panel=True)
+        self.review = ReviewLoop(run, self.verifier.find_more, self.verifier, rules)
         context = SkillContext(run, self.search, checker, self.verifier, config.skills.workspace, skill_queries)
         self.skills = SkillRunner(config.skills, context)
         run.skill_instruction = self.skills.instruction
-        if any(skill.name == "panel" for skill in config.skills.skills):
-            self.review.use_panel()
         self.stopped: SearchStopped | None = None
         self.draft: Draft | None = None
         self.checked: Checked | None = None
@@ -314,19 +315,24 @@ class _Walk:
         if draft.origin == "sentence" and checked.has_lost_opening:
             left = replace(checked.draft, origin="quoted", notices=(Notice("unsupported_draft"),))
             return replace(checked, draft=left)
-        if draft.origin == "written" and checked.has_lost_all_claims:
-            why = "no source supports a claim of the draft; the sources are quoted instead"
-            run.record_failure(Failure("draft", "Unsupported", why))
-            quoted = await self.verifier(await quote_evidence(run))
-            left = replace(quoted.draft, notices=(Notice("unsupported_draft"),), raw=draft.raw)
-            return replace(quoted, draft=left, removed=checked.removed)
         is_cited = any(statement.handles for statement in checked.draft.written)
         says_absence = draft.sufficiency == "partly" or any(one.role == "absence" for one in checked.verdicts)
-        if draft.origin == "written" and draft.raw is not None and not (is_cited or says_absence):
-            said = f"{run.model.name} answered without a source: {to_one_line(draft.raw or '', 300)}"
-            self.fault = Failure("draft", ModelDeclined.__name__, said)
-            run.record_failure(self.fault)
-            return await self.verifier(await quote_evidence(run))
+        if (
+            draft.origin == "written"
+            and draft.raw is not None
+            and not is_cited
+            and (checked.removed or not says_absence)
+        ):
+            failure = Failure(
+                "draft", "Unsupported", "no source supports a claim of the draft; the sources are quoted instead"
+            )
+            if not checked.removed:
+                said = f"{run.model.name} answered without a source: {to_one_line(draft.raw, 300)}"
+                self.fault = failure = Failure("draft", ModelDeclined.__name__, said)
+            run.record_failure(failure)
+            quoted = await self.verifier(await quote_evidence(run))
+            notices = (Notice("unsupported_draft"),) if checked.removed else ()
+            return replace(quoted, draft=replace(quoted.draft, notices=notices, raw=draft.raw), removed=checked.removed)
         if checked.has_lost_opening:
             checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))
         return checked

@@ -30,7 +30,7 @@ async def mend_statements(
     doubts, handles, beside = [], dict[str, None](), draft.handles_beside
     for number, verdict in enumerate(doubtful, 1):
         quote = verdict.deciding_quote or verdict.nearest
-        doubts.append(f"{number}. {verdict.claim.text}\n   Doubted: {explain_doubt(verdict)}")
+        doubts.append(f"{number}. {explain_doubt(verdict)}")
         handles.update(dict.fromkeys((*verdict.claim.handles, *beside.get(verdict.claim, ()))))
         handles.update({run.evidence.get_handle(quote.passage): None} if quote is not None else {})
     answer_tokens = 200 + _TOKENS_OF_ANSWER * len(doubts)

@@ -17,11 +17,11 @@ The loop follows one of the source systems; see docs/sources.md.
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from suffice.answers import Draft, Statement
-from suffice.claims.reasons import explain_removed
+from suffice.claims.reasons import explain_doubt
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
@@ -47,33 +47,25 @@ _TEXT_CHARS = 3  # Of the answer for each token that is left: a quarter stays fo
 _TOKEN_MARGIN = 200  # Tokens for the description of the reader.
 
 
+@dataclass
 class ReviewLoop:
-    """The review of one run. ``best`` is the version to report, also while the review is running."""
+    """The review of one run; without rules nothing is reviewed. ``best`` is the version to report, also during the review."""
 
-    def __init__(
-        self, run: RunState, find_more: FindMore, verify_claims: VerifyClaims, rules: ReviewRules | None
-    ) -> None:
-        """Prepare a review; without rules nothing is reviewed."""
-        self.best: Checked | None = None
-        self._run = run
-        self._find_more = find_more
-        self._verify_claims = verify_claims
-        self._rules = rules
-        self._rounds: list[ReviewRound] = []
-        self._named: list[EvaluationIssue] = []
-        self._judged: frozenset[Statement] = frozenset()
-        self._best_round: ReviewRound | None = None
-        self._ending: str | None = None
+    _run: RunState
+    _find_more: FindMore
+    _verify_claims: VerifyClaims
+    _rules: ReviewRules | None
+    best: Checked | None = None
+    _rounds: list[ReviewRound] = field(default_factory=list)
+    _named: list[EvaluationIssue] = field(default_factory=list)
+    _judged: frozenset[Statement] = frozenset()
+    _best_round: ReviewRound = ReviewRound(0, None, None, None)
+    _ending: str | None = None
 
     def disable(self) -> None:
         """Review nothing, unless a panel was asked for."""
         if self._rules is not None and not self._rules.panel:
             self._rules = None
-
-    def use_panel(self) -> None:
-        """Let three readers review instead of one, if there is a review."""
-        if self._rules is not None:
-            self._rules = replace(self._rules, panel=True)
 
     async def run(self, written: Checked) -> AsyncGenerator[ReviewRound, None]:
         """Review the written answer and yield each evaluation."""
@@ -103,20 +95,13 @@ class ReviewLoop:
         """Return how the review went; ``None`` if nothing was reviewed."""
         if self._rules is None or self._ending is None:
             return None
-        best = self._best_round
-        return Review(
-            ending=self._ending,
-            passed=None if best is None else best.passed,
-            composite=None if best is None else best.composite,
-            kept=0 if best is None else best.round,
-            pass_mark=self._rules.pass_mark,
-            rounds=tuple(self._rounds),
-        )
+        best, mark = self._best_round, self._rules.pass_mark
+        return Review(self._ending, best.passed, best.composite, best.round, mark, tuple(self._rounds))
 
     def _record_round(self, text: Checked, judged: ReviewRound, rules: ReviewRules) -> str:
         """Record a round, note whether it is the best, and return the ending, empty if the review continues."""
         before = self._rounds[-1].composite if self._rounds else None
-        best = None if self._best_round is None else self._best_round.composite
+        best = self._best_round.composite
         self._rounds.append(judged)
         if judged.composite is None:
             return "unreadable"
@@ -138,7 +123,7 @@ class ReviewLoop:
             sections=sections,
             sources=(),
             text=Note("", ()),
-            removed=explain_removed(text.removed),
+            removed=tuple(map(explain_doubt, text.removed)),
             today=self._run.today,
             instruction=self._run.skill_instruction,
         )

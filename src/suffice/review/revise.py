@@ -8,7 +8,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from suffice.answers import Draft, SectionHeading, Statement
-from suffice.claims.reasons import explain_removed
+from suffice.claims.reasons import explain_doubt
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verify import Checked
 from suffice.claims.whole import add_nearest
@@ -60,7 +60,7 @@ async def revise_draft(
     near = add_nearest(wanted, add_nearest(wanted, cited, new, max_tokens, _NEAREST), passages, max_tokens, _NEAREST)
     notes = drop_repeated_titles([*map(run.evidence.make_note, near.values())])
     how = choose_instruction(run).text
-    removed = explain_removed(checked.removed)
+    removed = tuple(map(explain_doubt, checked.removed))
     answer = await run.try_ask(Revise(run.task, how, tuple(issues), Note(text, ()), notes, removed, answer_tokens))
     if answer is None or not answer.answer.strip():
         return None
