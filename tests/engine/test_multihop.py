@@ -65,13 +65,11 @@ def extract(prompt):
 
 def note(prompt):
     """Return the same as free text."""
-    # The notes so far may be empty, an answer may not.
-    known = RewriteNotes.parse("\n".join(["Known:", *(note.text for note in prompt.notes)]))
+    known = RewriteNotes.read("".join(note.text for note in prompt.notes))
     found = extract(prompt)
-    before = known.notes.removeprefix("Known:").strip()
-    lines = [f"{fact.text} {fact.handles[0]}" for fact in found.facts if fact.text not in before]
+    lines = [f"{fact.text} {fact.handles[0]}" for fact in found.facts if fact.text not in known.notes]
     left = tuple(question for question in known.questions if question not in found.resolved)
-    return NotesResponse("\n".join([before, *lines]), (), left)
+    return NotesResponse("\n".join([known.notes, *lines]), (), left)
 
 
 def write(prompt):

@@ -40,8 +40,7 @@ _ROUNDS: Mapping[str, tuple[int, tuple[str, ...]]] = {
     "iterretgen": (1, ("short_answer",)),
 }
 
-Used = tuple[float, float, float]
-"""Calls, input tokens and output tokens."""
+Used = tuple[float, float, float]  # Calls, input tokens and output tokens.
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +54,18 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class _Course:
-    """How a run may go. ``text`` and ``packed`` are tokens for each byte of a file; ``cited`` and ``doubted`` are shares of
-    what is shown and of the answer."""
+    """How a run may go."""
 
-    text: float
-    packed: float
+    text: float  # Tokens for each byte of a file, of one that is packed a tenth.
     rounds: int
     answer: int
-    cited: float
-    doubted: float
-    revisions: int = 0
-    programs: int = 0
+    cited: float  # The share of what is shown.
+    doubted: float  # The share of the answer.
+    extra: int = 0  # Programs and revisions.
 
 
 # As in the runs of bench/strong.md: the cheapest, what is usual, and one with a program and a revision.
-_COURSES = (
-    _Course(0.15, 0.005, 1, 300, 0.15, 0.0),
-    _Course(0.25, 0.025, 2, 900, 0.35, 0.15),
-    _Course(0.35, 0.1, 5, 2_000, 0.7, 0.4, 1, 1),
-)
+_COURSES = (_Course(0.15, 1, 300, 0.15, 0.0), _Course(0.25, 2, 900, 0.35, 0.15), _Course(0.35, 5, 2_000, 0.7, 0.4, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +149,7 @@ def _expect(
         asked[role] = calls + rounds, seen + again * shown + rounds * listed, said + 150 * rounds
     fixed = {role: estimate_tokens(load_template(role).body.template) + _MARKUP_TOKENS for role in asked}
     roles = {role: (calls, calls * fixed[role] + seen, said) for role, (calls, seen, said) in asked.items() if calls}
-    total = sum(seen + said for _, seen, said in roles.values())
-    cut = min(1.0, limits.get("tokens", total) / total)
+    cut = min(1.0, limits.get("tokens", math.inf) / sum(seen + said for _, seen, said in roles.values()))
     return searches, {role: (calls * cut, seen * cut, said * cut) for role, (calls, seen, said) in roles.items()}
 
 
@@ -167,10 +158,10 @@ def _expect_writing(config: RunConfig, shown: float, course: _Course) -> dict[st
     answer = min(course.answer if config.length is None else 1.5 * config.length, DEFAULT_REPORT_TOKENS)
     judged, doubted = answer + course.cited * shown, course.doubted
     readers = 0 if config.review is None else 3 if config.review.panel else 1
-    revisions = course.revisions if readers else 0
+    revisions = course.extra if readers else 0
     reviews = readers * (1 + revisions)
     return {
-        "compute": (min(course.programs, config.python_rounds), 0.2 * shown, 200),
+        "compute": (min(course.extra, config.python_rounds), 0.2 * shown, 200),
         "draft": (1, shown, answer),
         "check_draft": (1 + bool(doubted) + revisions, (1 + doubted + revisions / 2) * judged, 1.6 * answer),
         "mend": (bool(doubted), doubted * judged, doubted * answer),
@@ -183,7 +174,7 @@ def _count_scope(scope: Sequence[Path], course: _Course) -> float:
     """Return about how many tokens files have, by their sizes; of files with the same name but for the suffix one counts."""
     tokens: dict[Path, float] = {}
     for path in scope:
-        share = course.packed if guess_format(path.name) in PACKED_FORMATS else course.text
+        share = course.text / (10 if guess_format(path.name) in PACKED_FORMATS else 1)
         tokens[path.with_suffix("")] = max(tokens.get(path.with_suffix(""), 0.0), share * path.stat().st_size)
     return sum(tokens.values())
 

@@ -213,7 +213,6 @@ class _Walk:
         if profile.style is None and tests:
             answer = await run.try_ask(SelfTest())
             await profile.set_style(None if answer is None else answer.passed)
-        profile.apply_style()
         run.is_strong = profile.style == "prose"
         if "review" in profile.skipped:
             self.review.disable()

@@ -33,7 +33,7 @@ class FreeformMemory(ModelMemory):
         text = self.render_text()
         known = (Note(text, (), kind=BELIEF_KIND),) if text else ()
         answer = await self.context.ask_model(RewriteNotes(self.task, known, observation, self.context.limits.target))
-        if answer is None:
+        if answer is None or not answer.notes.strip():
             self.context.record_refusal(f"round {round.index} could not be noted; the notes stay as they were")
             return
         before, self.text = self.text, self._filter_sentences(answer.notes)

@@ -224,12 +224,8 @@ def render_value(value: object) -> str:
 
 
 def _omit_empty_paragraphs(template: Template, empty: set[str]) -> Template:
-    kept = []
-    for paragraph in template.template.split("\n\n"):
-        inputs = Template(paragraph).get_identifiers()
-        if not inputs or not empty.issuperset(inputs):
-            kept.append(paragraph)
-    return Template("\n\n".join(kept))
+    inputs = {paragraph: Template(paragraph).get_identifiers() for paragraph in template.template.split("\n\n")}
+    return Template("\n\n".join(own for own, names in inputs.items() if not names or not empty.issuperset(names)))
 
 
 def _escape_fences(text: str) -> str:

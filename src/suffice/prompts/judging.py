@@ -108,7 +108,6 @@ class Evaluate(Prompt[Evaluation]):
     criteria: str
     sections: tuple[str, ...]
     sources: tuple[Note, ...]
-    """The passages that the answer cites."""
     text: Note
     removed: tuple[str, ...] = ()
     """What the claim check took out, each sentence with the reason."""

@@ -35,19 +35,14 @@ def list_sections(draft: Draft) -> tuple[str, ...]:
 
 
 async def revise_draft(
-    run: RunState,
-    checked: Checked,
-    issues: Sequence[str],
-    named: Sequence[EvaluationIssue] = (),
-    old: Container[str] = (),
+    run: RunState, last: Checked, issues: Sequence[str], named: Sequence[EvaluationIssue] = (), old: Container[str] = ()
 ) -> Draft | None:
     """Return the revised draft, which may be as long as the draft; ``None`` if the model wrote nothing.
 
     The writer is told the ``issues`` and what the check removed; for issues ``named`` by reviewers the nearest passages are
     shown, those not ``old`` first.
     """
-    draft = checked.draft
-    text = render_with_lists(run, draft)
+    draft, text = last.draft, render_with_lists(run, last.draft)
     answer_tokens = max(limit_output(run), estimate_tokens(text) + _ROOM)
     texts = {strip_claim_markup(issue.sentence) for issue in named}
     # An issue in another language than the sources has none of their words, so all that is cited is shown.
@@ -60,7 +55,7 @@ async def revise_draft(
     near = add_nearest(wanted, add_nearest(wanted, cited, new, max_tokens, _NEAREST), passages, max_tokens, _NEAREST)
     notes = drop_repeated_titles([*map(run.evidence.make_note, near.values())])
     how = choose_instruction(run).text
-    removed = tuple(map(explain_doubt, checked.removed))
+    removed = tuple(map(explain_doubt, last.removed))
     answer = await run.try_ask(Revise(run.task, how, tuple(issues), Note(text, ()), notes, removed, answer_tokens))
     if answer is None or not answer.answer.strip():
         return None
