@@ -52,6 +52,10 @@ def test_limits_and_a_missing_review_make_it_cheaper() -> None:
     assert max(tokens.input_tokens.high, tokens.output_tokens.high) <= 1_000
 
 
+def test_short_answers_that_a_gate_drafts_are_included() -> None:
+    assert estimate(stop="stable | fixed(3)").calls.typical > estimate(stop="fixed(3)").calls.typical
+
+
 def test_without_a_language_model_nothing_is_paid() -> None:
     found = estimate(model="extractive")
     assert (found.calls.high, found.input_tokens.high) == (0, 0)

@@ -143,7 +143,8 @@ def _expect(
     asked: dict[str, Used] = {"answer": (1, min(shown, MAX_SENTENCE_SOURCES * _TOKENS_PER_PASSAGE), 60)}
     if is_strong:
         asked = _expect_writing(config, shown, course) | {"plan": (1, listed, 130)}
-    for role in after if is_strong or not config.preset.adapts else ():
+    drafts = ("answer_from_memory",) if config.gate is not None and "answer.stable" in config.gate.needs else ()
+    for role in (*drafts, *(after if is_strong or not config.preset.adapts else ())):
         calls, seen, said = asked.get(role, (0, 0, 0))
         again = 1 if role == "reflect" else rounds / 2  # A reflection is shown each passage once.
         asked[role] = calls + rounds, seen + again * shown + rounds * listed, said + 150 * rounds
