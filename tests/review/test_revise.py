@@ -79,3 +79,13 @@ def test_a_list_that_the_revision_writes_as_a_section_does_not_come_back():
     assert revised is not None
     assert list_sections(revised) == ("Recommendations", "Risks")
     assert "Paint it." not in str(revised)
+
+
+def test_a_passage_that_an_issue_names_is_shown():
+    model = ScriptedModel({"revise": [SynthesisResponse("It is blue [1].")]})
+    run = RunState("What is a mill?", model, TrajectoryMemory, run_id="r")
+    for number, text in enumerate(("It is blue.", "Unrelated words alone."), 1):
+        run.evidence.add(make_passage(f"p{number}", text, ""))
+    issue = EvaluationIssue("completeness", "", "what [2] says is left out")
+    asyncio.run(revise_draft(run, Checked(Draft(parse_parts("It is blue [1]."))), (), [issue]))
+    assert "[2]" in [handle for note in model.prompts[0].notes for handle in note.handles]
