@@ -22,7 +22,7 @@ from suffice import settings
 from suffice.lab.experiment import Experiment
 from suffice.lab.grid import Grid, Progress
 from suffice.models.base import Reply
-from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.agents import MemGPTStepResponse, ReActStepResponse
 from suffice.prompts.base import Prompt, TextResponse
 from suffice.prompts.belief import CuratedFact, Curation, ExtractedFact, Extraction
 from suffice.prompts.lab import GradeResponse, NotesResponse
@@ -47,7 +47,7 @@ class StatelessModel:
         elif prompt.role == "notes":
             answer = NotesResponse(f"Notes about {words}.")
         elif prompt.role == "thought":
-            answer = IRCoTStepResponse(f"The {words} is old.")
+            answer = TextResponse(f"The {words} is old.")
         elif prompt.role == "act":
             answer = ReActStepResponse(words, "Search", words)
         elif prompt.role == "step":

@@ -33,6 +33,7 @@ from suffice.prompts.base import list_own_templates, load_template
 from suffice.report.draft import find_variant
 from suffice.search.base import RankedScope, ScopeSearch, Search
 from suffice.search.engines.address import is_address, remove_secrets
+from suffice.search.files.walk import list_files
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
 from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose_skills, merge_options
 from suffice.skills.skill import Skill
@@ -305,13 +306,12 @@ def _is_worth_patience(task: str, model: Model, profile: ModelProfile, scope: Se
 
 async def estimate_research(question: str, options: RunOptions, notify: Notify = lambda message: None) -> Estimate:
     """Estimate what a run would cost, without a model call and without opening its documents."""
-    scope = options.scope
+    scope, files = options.scope, tuple[Path, ...]()
     if options.search is None and options.continues is None:
-        missing = [path for path in scope.docs if path != "-" and "://" not in path and not Path(path).exists()]
-        if missing:
-            raise InputError(f"There is no file or folder {missing[0]}")
+        roots = [Path(path) for path in scope.docs if path != "-" and "://" not in path]
+        files = (await asyncio.to_thread(list_files, roots, scope.include, scope.exclude)).files
     config = await prepare_run(question, replace(options, search=_search_nothing), notify)
-    return estimate_run(config, runs.read_log(settings.load().data_dir))
+    return estimate_run(config, files)
 
 
 def make_recorder(

@@ -11,6 +11,7 @@
     │       └── ModelError          a model failed to answer
     │           ├── BudgetSpent         a model was not asked, because the run's tokens or money are used up
     │           ├── ModelUnusable       a model cannot be used at all: dead server, refused key, unknown name
+    │           ├── ModelDeclined       a model answered that it will not answer, or with nothing
     │           └── ModelOutputError    a model answered in a form that cannot be parsed
     └── TimeoutError
         └── CutOff                  no action needed: a resumed run repeats a timeout of its own time limit
@@ -91,6 +92,10 @@ class BudgetSpent(ModelError):
 
 class ModelUnusable(ModelError):
     """A model cannot be used because its address, key or name is wrong. The run ends at once."""
+
+
+class ModelDeclined(ModelError):
+    """A model will not answer: it says so, its provider filters what it writes, or it writes nothing."""
 
 
 class ModelOutputError(ModelError):

@@ -233,7 +233,7 @@ def test_the_writer_mends_a_sentence_with_the_answer_around_it_and_sees_more_tha
     outcome(setup(script))
     [prompt] = [prompt for prompt in script.prompts if prompt.role == "mend"]
     assert prompt.text.text == text
-    assert [doubt[:12] for doubt in prompt.doubts] == ["1. It was bu", "2. Pigs fly "]
+    assert [doubt[:12] for doubt in prompt.doubts] == ["1. “It was b", "2. “Pigs fly"]
     [check, *_] = [prompt for prompt in script.prompts if prompt.role == "check_draft"]
     for asked in (check, prompt):
         assert [note.handles for note in asked.sources] == [("[1]",), ("[2]",)], (

@@ -1,17 +1,18 @@
-"""The estimate before a run: from own runs if there are enough, else from those of the package, within the limits."""
+"""The estimate before a run: what its prompts show, by the sizes of the files and within the limits."""
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_llm import FakeLlm, Say
 
-from suffice.api import estimate_research
-from suffice.engine.estimate import MIN_RUNS, describe_estimate, estimate_run, load_figures, parse_log_row
+from suffice.api import estimate_research, run_research
+from suffice.engine.estimate import describe_estimate
 from suffice.engine.presets import PRESETS
 from suffice.options import RunOptions
-from suffice.settings import TIERS
 
 QUESTION = "How long is the notice period?"
 
@@ -28,67 +29,31 @@ def estimate(**options: Any) -> Any:
     return asyncio.run(estimate_research(QUESTION, RunOptions(**given)))
 
 
-def write_log(folder: Path, count: int, **changes: Any) -> None:
-    row = {
-        "run": "r",
-        "model": "openai:gpt-5-mini",
-        "preset": "reflect",
-        "tier": "standard",
-        "rounds": 4,
-        "searches": 8,
-        "tokens_by_stage": {
-            "plan": {"calls": 1, "input": 100, "output": 10},
-            "reflect": {"calls": 4, "input": 4_000, "output": 40},
-            "draft": {"calls": 1, "input": 1_000, "output": 500},
-            "evaluate": {"calls": 1, "input": 700, "output": 70},
-        },
-        **changes,
-    }
-    (folder / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for _ in range(count)))
-
-
-def test_every_strategy_but_the_survey_and_every_tier_has_recorded_runs() -> None:
-    recorded = {(group["strategy"], group["tier"], group["writer"]) for group in load_figures()["groups"]}
-    names = PRESETS.keys() - {"survey"}
-    assert recorded == {(name, tier, writer) for name in names for tier in TIERS for writer in ("prose", "sentence")}
-    assert load_figures()["made"]
-
-
-def test_a_strategy_without_recorded_runs_is_estimated_by_those_of_all_others_and_says_so() -> None:
-    found = estimate(strategy="survey")
-    assert 0 < found.calls.low <= found.calls.high
-    assert "with any strategy, because none is recorded with this one" in found.basis
-
-
-def test_without_own_runs_the_recorded_ones_count_and_are_named() -> None:
-    found = estimate(strategy="reflect")
-    assert 0 < found.calls.low <= found.calls.typical <= found.calls.high
+@pytest.mark.parametrize("strategy", PRESETS)
+@pytest.mark.parametrize("writer", ["prose", "sentence"])
+def test_every_strategy_has_an_estimate(strategy: str, writer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUFFICE_WRITER", writer)
+    found = estimate(strategy=strategy)
+    for one in (found.calls, found.input_tokens, found.output_tokens):
+        assert 0 < one.low <= one.typical <= one.high
     assert found.usd is not None
     assert 0 < found.usd.low <= found.usd.high < 1
-    assert load_figures()["made"] in found.basis
-    assert "60,000 tokens" in describe_estimate(found)
+    assert "what each prompt shows" in describe_estimate(found)
 
 
-def test_own_runs_with_the_same_model_strategy_and_tier_come_first(environment: Path) -> None:
-    write_log(environment, MIN_RUNS)
-    found = estimate(strategy="reflect")
-    assert "of this machine" in found.basis
-    assert (found.calls.typical, found.input_tokens.typical, found.searches.typical) == (7, 5_800, 8)
-    assert "of this machine" not in estimate(strategy="outline").basis
-    assert "of this machine" not in estimate(strategy="reflect", tier="deep").basis
-    write_log(environment, MIN_RUNS - 1)
-    assert "of this machine" not in estimate(strategy="reflect").basis
-
-
-def test_limits_and_a_missing_review_make_it_cheaper(environment: Path) -> None:
-    write_log(environment, MIN_RUNS)
-    assert estimate(strategy="reflect", max_rounds=2).input_tokens.typical == 100 + 2_000 + 1_000 + 700
-    assert estimate(strategy="reflect", review=False).calls.typical == 6
+def test_limits_and_a_missing_review_make_it_cheaper() -> None:
+    usual = estimate(strategy="reflect")
+    assert estimate(strategy="reflect", max_rounds=1).input_tokens.high < usual.input_tokens.high
+    assert estimate(strategy="reflect", review=False).calls.typical == usual.calls.typical - 1
     capped = estimate(strategy="reflect", max_cost_usd=0.0001)
     assert capped.usd.high == 0.0001
     assert "0.0001 US dollars" in describe_estimate(capped)
     tokens = estimate(strategy="reflect", max_tokens=1_000)
-    assert tokens.input_tokens.high + tokens.output_tokens.high <= 1_001
+    assert max(tokens.input_tokens.high, tokens.output_tokens.high) <= 1_000
+
+
+def test_short_answers_that_a_gate_drafts_are_included() -> None:
+    assert estimate(stop="stable | fixed(3)").calls.typical > estimate(stop="fixed(3)").calls.typical
 
 
 def test_without_a_language_model_nothing_is_paid() -> None:
@@ -97,17 +62,10 @@ def test_without_a_language_model_nothing_is_paid() -> None:
     assert "No model call is paid" in describe_estimate(found)
 
 
-def test_an_unknown_price_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_price_is_unknown() -> None:
     found = estimate(model="openai:a-model-that-nobody-sells")
     assert found.usd is None
     assert "price is unknown" in describe_estimate(found)
-
-
-def test_lines_of_other_versions_are_skipped(environment: Path) -> None:
-    assert parse_log_row({"run": "old"}) is None
-    assert parse_log_row({"tokens_by_stage": [], "rounds": 1, "searches": 1}) is None
-    write_log(environment, MIN_RUNS, tokens_by_stage={"plan": {"calls": "many"}})
-    assert "recorded runs" in estimate(strategy="reflect").basis
 
 
 def test_nothing_is_asked_and_nothing_opened(environment: Path) -> None:
@@ -116,16 +74,80 @@ def test_nothing_is_asked_and_nothing_opened(environment: Path) -> None:
     assert list(environment.iterdir()) == []
 
 
-def test_a_strategy_without_recorded_runs_gets_those_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    from suffice.api import prepare_run
+def test_what_is_there_in_two_formats_counts_once(environment: Path) -> None:
+    docs = environment / "docs"
+    docs.mkdir()
+    (docs / "plan.md").write_text("The notice period is two months. " * 500)
+    once = estimate(docs=str(docs)).input_tokens
+    (docs / "plan.docx").write_bytes(bytes(40_000))
+    assert estimate(docs=str(docs)).input_tokens.high == pytest.approx(once.high, rel=0.01)
 
-    options = RunOptions(docs=str(Path(__file__).parent), model="openai:gpt-5-mini", alpha=1.0)
 
-    async def work() -> Any:
-        config = await prepare_run(QUESTION, options)
-        config.metadata["strategy"] = "a plug-in's"
-        return estimate_run(config)
+FACTS = [
+    f"In {1900 + n} the mill of district {n} ground {n + 3} tons of rye a day, and its wheel was built by family {n}. "
+    "The council paid for the weir, the miller for the stones, and both for the road to the river. "
+    for n in range(18)
+]
 
-    found = asyncio.run(work())
-    assert "any strategy" in found.basis
-    assert found.calls.high > 0
+
+class StrongModel:
+    """Answers every prompt of a run as a strong model does; weak first drafts are revised."""
+
+    def __init__(self, *, revises: bool) -> None:
+        self.evaluations = [6, 9] if revises else [9]
+        self.used = [0, 0, 0]
+
+    def __call__(self, body: dict[str, Any]) -> Say:
+        text = "\n".join(message["content"] for message in body["messages"])
+        form = body.get("response_format")
+        said = self.answer(form["json_schema"]["name"] if form else "", text)
+        sent = len(text + (json.dumps(form) if form else "")) // 4
+        tokens = sent, len(said) // 4
+        self.used = [have + more for have, more in zip(self.used, (1, *tokens), strict=True)]
+        return Say(said, usage=tokens)
+
+    def answer(self, role: str, text: str) -> str:
+        if role == "plan":
+            return '{"queries": [], "complexity": "standard", "task_type": "research"}'
+        if role == "check_draft":
+            numbers = re.findall(r"^- (\d+)\. .*?(\[\d+\])", text, re.MULTILINE)
+            words = "The council paid for the weir, the miller for the stones, and both for the road to the river."
+            checked = [{"number": int(n), "role": "stated", "source": source, "words": words} for n, source in numbers]
+            return json.dumps({"statements": checked})
+        if role == "evaluate":
+            scores = dict.fromkeys(("relevance", "completeness", "depth", "grounded", "specificity", "structure"))
+            score = self.evaluations.pop(0)
+            issue = {"dimension": "depth", "problem": "It does not say who paid for the road.", "section": ""}
+            return json.dumps({**dict.fromkeys(scores, score), "issues": [issue]})
+        places = re.findall(r"(\[\d+\])\n<<<\n[^\n]*\n?[^\n]*district (\d+) ground (\d+) tons", text)
+        claims = [f"The mill of district {n} ground {tons} tons of rye a day {handle}." for handle, n, tons in places]
+        if text.startswith("Improve a text"):
+            kept = text.split("as it stands:\n<<<\n")[1].split("\n>>>")[0]
+            return f"{kept}\n\nNo source says more of the road."
+        return "\n\n".join(claims)
+
+
+@pytest.mark.parametrize("revises", [False, True])
+def test_what_a_run_with_a_strong_model_uses_is_within_its_estimate(
+    environment: Path, monkeypatch: pytest.MonkeyPatch, revises: bool
+) -> None:
+    """Over 18 small files, of which all is read; the estimate before it knows only their sizes."""
+    docs = environment / "docs"
+    docs.mkdir()
+    for n, fact in enumerate(FACTS):
+        (docs / f"mill-{n}.md").write_text(
+            f"# Mill {n}\n\n" + fact + "The mill stands by the river, and people say so. " * 50
+        )
+    model = StrongModel(revises=revises)
+    with FakeLlm(model, context=131_072) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("SUFFICE_WRITER", "prose")
+        options = {"docs": str(docs), "model": "openai:fake-model"}
+        found = estimate(**options)
+        assert server.requests == [], "an estimate asks nothing"
+        report = run_research("How much did the mills grind?", keep=False, **options)
+    assert (report.stop.reason, report.status) == ("read_all", "answered")
+    assert "18 files" in found.basis
+    for used, expected in zip(model.used, (found.calls, found.input_tokens, found.output_tokens), strict=True):
+        assert expected.low <= used <= expected.high
+        assert expected.high <= 8 * used, "a range that holds everything says nothing"

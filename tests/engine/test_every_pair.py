@@ -18,7 +18,7 @@ from suffice.events import Finished, RoundDone, Started
 from suffice.gates.base import Gate
 from suffice.gates.parse import parse_gate
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.agents import MemGPTStepResponse, ReActStepResponse
 from suffice.prompts.base import TextResponse
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds, Verdict
@@ -37,8 +37,8 @@ LIBRARY = [
 ]
 SCRIPT = {
     "thought": [
-        IRCoTStepResponse("Halloran Works built it."),
-        IRCoTStepResponse("Ida Halloran founded Halloran Works."),
+        TextResponse("Halloran Works built it."),
+        TextResponse("Ida Halloran founded Halloran Works."),
     ],
     "act": [
         ReActStepResponse("First.", "Search", TASK),
@@ -55,7 +55,7 @@ SCRIPT = {
     ],
     "short_answer": [TextResponse("Halloran Works"), TextResponse("Ida Halloran")],
 }
-SCRIPT["thought"].append(IRCoTStepResponse("So the answer is: Trieste."))
+SCRIPT["thought"].append(TextResponse("So the answer is: Trieste."))
 PAIRS = [
     (strategy, memory)
     for strategy in plugins.list_plugins("strategies")

@@ -15,7 +15,7 @@ from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts.agents import IRCoTStepResponse
+from suffice.prompts.base import TextResponse
 from suffice.prompts.belief import ExtractedFact, Extraction
 from suffice.prompts.planning import HypothesesResponse, Hypothesis, PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.prompts.writing import SynthesisResponse
@@ -134,7 +134,7 @@ def test_resample_without_a_gate_asks_one_follow_up_per_stagnation():
     assert first.text == third.text == "the same again"
 
 
-CHAIN = [IRCoTStepResponse("Ada Lind directed it."), IRCoTStepResponse("The answer is: Graz")]
+CHAIN = [TextResponse("Ada Lind directed it."), TextResponse("The answer is: Graz")]
 
 
 def run_with_follow_up(thoughts, rounds=5):

@@ -65,7 +65,7 @@ def extract(prompt):
 
 def note(prompt):
     """Return the same as free text."""
-    known = RewriteNotes.parse("".join(note.text for note in prompt.notes))
+    known = RewriteNotes.read("".join(note.text for note in prompt.notes))
     found = extract(prompt)
     lines = [f"{fact.text} {fact.handles[0]}" for fact in found.facts if fact.text not in known.notes]
     left = tuple(question for question in known.questions if question not in found.resolved)
@@ -79,7 +79,9 @@ def write(prompt):
         return SynthesisResponse(
             f"The Silver Lamp was directed by Ada Lind {handle[FILM.text]}. She was born in Graz {handle[ADA.text]}."
         )
-    return SynthesisResponse(f"The director was born in Malmo {handle[BO.text]}." if sees(prompt.notes, BO) else "")
+    if sees(prompt.notes, BO):
+        return SynthesisResponse(f"The director was born in Malmo {handle[BO.text]}.")
+    return SynthesisResponse("The sources do not say it.", sufficiency="partly")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from suffice.lab.data import LabQuestion
 from suffice.lab.episode import EpisodeParts, run_episode
 from suffice.lab.experiment import Cell
 from suffice.memory.base import BeliefLimits
-from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.agents import MemGPTStepResponse, ReActStepResponse
 from suffice.prompts.base import TextResponse
 from suffice.prompts.belief import ExtractedFact, Extraction
 from suffice.prompts.judging import JudgeProgressResponse
@@ -61,7 +61,7 @@ def play_model(**others) -> ScriptedModel:
         return Extraction((ExtractedFact(first.text, first.handles),), (), (f"open question {first.title}",))
 
     script = {
-        "thought": [lambda prompt: IRCoTStepResponse(STEPS[next(step)])],
+        "thought": [lambda prompt: TextResponse(STEPS[next(step)])],
         "act": [lambda prompt: ReActStepResponse(STEPS[n := next(step)], "Search", f"query {STEPS[n]}")],
         "step": [
             lambda prompt: MemGPTStepResponse(STEPS[n := next(step)], "archival_search", {"query": f"query {STEPS[n]}"})

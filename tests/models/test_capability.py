@@ -75,10 +75,8 @@ def test_a_self_test_is_kept_for_each_model_and_taken_again_after_a_while(tmp_pa
 
 def test_a_small_model_starts_without_review_and_plan():
     profile = ModelProfile("sentence")
-    profile.apply_style()
     assert set(profile.skipped) == {"review", "plan", "reflect"}
     strong = ModelProfile("prose")
-    strong.apply_style()
     assert strong.skipped == {}
 
 

@@ -113,13 +113,19 @@ def test_a_false_claim_is_unsupported_and_an_empty_phrase_unknown():
     assert [claim.support for claim in report_on(draft).claims] == ["supported", "unknown"]
 
 
-def test_an_empty_draft_gives_no_answer():
-    report = report_on(SynthesisResponse("", "A summary.", ("A finding.",)))
-    assert report.status == "no_evidence"
-    assert report.final_answer == ""
-    assert report.summary == ""
+@pytest.mark.parametrize("text", ["", "I cannot help with that."])
+def test_a_model_that_declines_to_write_is_named_and_the_sources_are_quoted(text):
+    report = report_on(SynthesisResponse(text, "A summary.", ("A finding.",) if not text else ()))
+    assert report.status == "partial"
+    assert "declined to answer" in report.final_answer
+    assert report.excerpts
     assert report.key_findings == ()
-    assert report.sources == ()
+    assert [one.kind for one in report.error_log] == ["ModelDeclined"]
+
+
+def test_a_model_that_says_what_no_source_states_has_not_declined():
+    report = report_on(SynthesisResponse("The sources do not say it.", sufficiency="partly"))
+    assert (report.status, report.final_answer) == ("no_evidence", "")
     assert report.claims == ()
 
 

@@ -19,9 +19,9 @@ from suffice.settings import ReviewRules
 from suffice.testing import ScriptedModel, make_passage
 from suffice.text.parts import parse_parts
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Bounds
+from suffice.types import Bounds, Reason
 
-UNREADABLE = scored(7, depth=None)
+UNREADABLE = ModelError("no readable answer to 'evaluate'")
 
 
 def test_a_good_answer_passes_in_the_first_round():
@@ -40,7 +40,7 @@ def test_a_conclusion_that_the_reviewer_finds_ungrounded_is_not_called_supported
     case = Case([scored(9, *named)])
     case.play(replace(FIRST, verdicts=verdicts))
     marked, kept = case.review.best.verdicts
-    assert (marked.support, describe_reason(marked.reason)) == ("unknown", "a reviewer says: stated flatly")
+    assert (marked.support, describe_reason(marked.reason)) == ("unknown", "a reviewer says: “stated flatly”")
     assert kept == verdicts[1], "what a source states is for the check"
 
 
@@ -51,7 +51,31 @@ def test_a_weak_answer_is_revised_until_it_passes():
     assert show(case.review.best) == version(2).answer
     assert case.review.best.draft.lists == FIRST.draft.lists, "a revision without findings keeps the earlier ones"
     assert (case.result.ending, case.result.kept, case.result.composite) == ("passed", 2, 8.5)
-    assert case.model.prompts[1].issues[0] == "depth, “Builders”: say when"
+    assert case.model.prompts[1].issues[0] == "depth, “Builders”: “say when”"
+
+
+def test_reviewer_and_reviser_are_told_what_was_taken_out_and_why():
+    lost = ClaimVerdict(
+        Statement("It was built in 1888 [1].", ("[1]",)), "unsupported", reason=Reason("figure", "1887", "1888")
+    )
+    named = EvaluationIssue("depth", "Builders", "sag, wann", "Halloran Works built it [1].")
+    case = Case([scored(6, named), scored(9)], [version(2)])
+    case.run.evidence.add(make_passage("p2", "Nothing cites this.", "Other"))
+    case.play(replace(FIRST, removed=(lost,)))
+    first, revise, second = case.model.prompts
+    assert [note.text for note in first.sources] == ["The bridge was built by Halloran Works in 1887."]
+    for prompt in (first, revise):
+        assert "“It was built in 1888 [1].” Doubted: the source says 1887, not 1888" in prompt.render()
+    assert "depth, “Builders”: “sag, wann” Of: “Halloran Works built it [1].”" in revise.render()
+    assert [note.handles for note in second.sources] == [("[1]",)], "a sentence is new, and what it cites is shown"
+
+
+def test_a_second_review_is_shown_only_what_new_sentences_cite():
+    revised = SynthesisResponse("## Builders\n\nIt has rivets [2]. Halloran Works built it [1].")
+    case = Case([scored(6, issue()), scored(9)], [revised])
+    case.run.evidence.add(make_passage("p2", "The bridge has rivets.", "Rivets"))
+    case.play()
+    assert [[*note.handles] for note in case.model.prompts[2].sources] == [["[2]"]]
 
 
 def test_what_a_reviewer_misses_is_searched_for_and_shown_to_the_reviser():
@@ -130,17 +154,8 @@ def test_an_empty_revision_ends_the_review(empty):
     assert (case.result.ending, case.review.best) == ("empty_revision", FIRST)
 
 
-def test_an_unreadable_evaluation_is_requested_once_more():
-    case = Case([UNREADABLE, scored(9)])
-    case.play()
-    assert case.result.ending == "passed"
-    assert not case.model.prompts[0].reminder
-    assert case.model.prompts[1].reminder
-
-
-@pytest.mark.parametrize("bad", [UNREADABLE, ModelError("no JSON"), scored(85), scored(7, depth=float("nan"))])
-def test_an_evaluation_that_stays_unreadable_is_unknown_and_not_zero(bad):
-    case = Case([bad])
+def test_an_evaluation_that_stays_unreadable_is_unknown_and_not_zero():
+    case = Case([UNREADABLE])
     [judged] = case.play()
     assert (judged.scores, judged.composite, judged.passed) == (None, None, None)
     assert (case.result.ending, case.result.passed, case.result.composite, case.result.kept) == (
@@ -232,7 +247,9 @@ def test_the_median_of_a_panel_decides():
 
 def test_a_panel_ignores_an_unreadable_reader():
     def evaluate(prompt):
-        return UNREADABLE if "doubt" in prompt.reader else scored(9)
+        if "doubt" in prompt.reader:
+            raise UNREADABLE
+        return scored(9)
 
     case = Case([evaluate], rules=ReviewRules(panel=True))
     case.play()

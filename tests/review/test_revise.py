@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from suffice.answers import Draft, Statement
+from suffice.claims.verify import Checked
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts.judging import EvaluationIssue
@@ -24,7 +25,7 @@ def revise(answers, text=TEXT):
     model = ScriptedModel({"revise": answers})
     run = RunState("Explain all of it", model, TrajectoryMemory, run_id="r")
     run.evidence.add(make_passage("p1", "Something that is true."))
-    revised = asyncio.run(revise_draft(run, Draft(parse_parts(text)), ("depth, “One”: shallow",)))
+    revised = asyncio.run(revise_draft(run, Checked(Draft(parse_parts(text))), ("depth, “One”: shallow",)))
     return (None if revised is None else render_parts(revised.parts, str)), model
 
 
@@ -52,7 +53,7 @@ def test_the_reviser_sees_what_is_near_to_the_issues_and_what_a_doubted_sentence
     for number, text in enumerate(("It is blue.", "Pigs fly.", "Its wheels turn.", "A mill grinds."), 1):
         run.evidence.add(make_passage(f"p{number}", text, ""))
     draft = Draft(parse_parts("It is blue [1]. Pigs fly [2]."))
-    asyncio.run(revise_draft(run, draft, ("depth, “One”: shallow",), [issue]))
+    asyncio.run(revise_draft(run, Checked(draft), ("depth, “One”: shallow",), [issue]))
     [prompt] = model.prompts
     assert [handle for note in prompt.notes for handle in note.handles] == shown
 
@@ -74,7 +75,17 @@ def test_a_list_that_the_revision_writes_as_a_section_does_not_come_back():
     draft = Draft(
         parse_parts("Text [1]."), lists={"Recommendations": (Statement("Paint it."),), "Risks": (Statement("Rust."),)}
     )
-    revised = asyncio.run(revise_draft(run, draft, ("depth: shallow",)))
+    revised = asyncio.run(revise_draft(run, Checked(draft), ("depth: shallow",)))
     assert revised is not None
     assert list_sections(revised) == ("Recommendations", "Risks")
     assert "Paint it." not in str(revised)
+
+
+def test_a_passage_that_an_issue_names_is_shown():
+    model = ScriptedModel({"revise": [SynthesisResponse("It is blue [1].")]})
+    run = RunState("What is a mill?", model, TrajectoryMemory, run_id="r")
+    for number, text in enumerate(("It is blue.", "Unrelated words alone."), 1):
+        run.evidence.add(make_passage(f"p{number}", text, ""))
+    issue = EvaluationIssue("completeness", "", "what [2] says is left out")
+    asyncio.run(revise_draft(run, Checked(Draft(parse_parts("It is blue [1]."))), (), [issue]))
+    assert "[2]" in [handle for note in model.prompts[0].notes for handle in note.handles]

@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 from review.conftest import scored
 
 from suffice.prompts.judging import EvaluationIssue
-from suffice.review.rubric import WEIGHTS, composite_score, list_issues, median_scores, parse_scores
+from suffice.review.rubric import WEIGHTS, composite_score, list_issues, median_scores
+
+
+def score_alone(evaluation):
+    return median_scores([evaluation])
+
 
 scores = st.fixed_dictionaries({name: st.integers(0, 10) for name in WEIGHTS})
 
@@ -31,19 +36,19 @@ def test_the_composite_is_a_rounded_weighted_mean(found):
 
 
 def test_half_a_tenth_is_rounded_up():
-    assert composite_score(parse_scores(scored(8, depth=7, specificity=9))) == 7.9  # 7.85
-    assert composite_score(parse_scores(scored(8, depth=7, relevance=9))) == 8.0  # 7.95
+    assert composite_score(score_alone(scored(8, depth=7, specificity=9))) == 7.9  # 7.85
+    assert composite_score(score_alone(scored(8, depth=7, relevance=9))) == 8.0  # 7.95
 
 
 @given(st.lists(scores, min_size=3, max_size=3))
 def test_one_reader_of_three_cannot_decide_alone(readers):
-    combined = median_scores(readers)
+    combined = median_scores([scored(**reader) for reader in readers])
     for name in WEIGHTS:
         assert combined[name] == sorted(reader[name] for reader in readers)[1]
 
 
 def test_every_weak_dimension_gives_an_issue_with_its_section():
-    found = parse_scores(scored(9, depth=5, structure=7))
+    found = score_alone(scored(9, depth=5, structure=7))
     named = [
         EvaluationIssue("Depth", "## builders", "say when"),
         EvaluationIssue("looks", "", "nice"),
@@ -51,9 +56,9 @@ def test_every_weak_dimension_gives_an_issue_with_its_section():
     ]
     lines = list_issues(named, found, ("Builders",), 8.0)
     assert lines == (
-        "depth, “Builders”: say when",
+        "depth, “Builders”: “say when”",
         "structure, the whole text: scored 7 of 10",
-        "relevance, the whole text: drifts",
+        "relevance, the whole text: “drifts”",
     )
 
 
@@ -64,5 +69,5 @@ def test_what_several_readers_name_is_listed_once():
         "The figures of the table are not explained.",
     ]
     named = [EvaluationIssue("depth", "Builders", problem) for problem in problems]
-    lines = list_issues(named, parse_scores(scored(9, depth=7)), ("Builders",), 8.0)
-    assert lines == tuple(f"depth, “Builders”: {problem}" for problem in (problems[0], problems[2]))
+    lines = list_issues(named, score_alone(scored(9, depth=7)), ("Builders",), 8.0)
+    assert lines == tuple(f"depth, “Builders”: “{problem}”" for problem in (problems[0], problems[2]))

@@ -182,3 +182,10 @@ def test_skill_of_a_question_works_over_http(service):
     page = service.client.get(f"/jobs/{report['run']}/report.html").text
     assert "/timeline" in page
     assert service.client.post("/run", json={"task": "/timelime When?"}).status_code == 422
+
+
+def test_an_estimate_is_answered_in_its_own_types(service, recwarn):
+    response = service.client.post("/estimate", json={"question": "How far do bees fly?"})
+    assert response.status_code == 200
+    assert response.json()["calls"] == {"low": 0.0, "typical": 0.0, "high": 0.0}
+    assert not [one for one in recwarn if "Serialization" in str(one.message)]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from suffice.prompts.agents import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.agents import MemGPTStepResponse, ReActStepResponse
+from suffice.prompts.base import TextResponse
 from suffice.prompts.planning import PlannedQuery, PlanResponse, ProposeQueryResponse, ReflectionResponse
 from suffice.strategies.ircot import IRCoTStrategy
 from suffice.strategies.memgpt import MemGPTStrategy
@@ -13,7 +14,7 @@ from suffice.types import Bounds
 
 PLAN = [PlanResponse((PlannedQuery("Meridian bridge"),))]
 AGENTS = {
-    "thought": (IRCoTStrategy, {"thought": [IRCoTStepResponse("Halloran Works was founded by Ida Halloran.")]}),
+    "thought": (IRCoTStrategy, {"thought": [TextResponse("Halloran Works was founded by Ida Halloran.")]}),
     "act": (ReActStrategy, {"act": [ReActStepResponse("Look on.", "Search", "Halloran Works")]}),
     "step": (MemGPTStrategy, {"step": [MemGPTStepResponse("Look on.", "archival_search", {"query": "Halloran"})]}),
     "reflect": (

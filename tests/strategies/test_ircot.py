@@ -3,7 +3,7 @@
 import pytest
 
 from suffice.errors import ModelError
-from suffice.prompts.agents import IRCoTStepResponse
+from suffice.prompts.base import TextResponse
 from suffice.strategies.ircot import IRCoTStrategy, is_reasoning
 from suffice.types import Bounds
 
@@ -11,7 +11,7 @@ from .conftest import TASK
 
 
 def thoughts(*sentences):
-    return {"thought": [IRCoTStepResponse(sentence) for sentence in sentences]}
+    return {"thought": [TextResponse(sentence) for sentence in sentences]}
 
 
 def test_the_question_is_searched_first_then_each_sentence(play):
@@ -72,14 +72,12 @@ def test_only_the_first_sentence_counts(play):
 
 def test_it_ends_at_its_bound(play):
     count = iter(range(100))
-    played = play(
-        IRCoTStrategy(), {"thought": [lambda prompt: IRCoTStepResponse(f"Fact number {next(count)} of Graz.")]}
-    )
+    played = play(IRCoTStrategy(), {"thought": [lambda prompt: TextResponse(f"Fact number {next(count)} of Graz.")]})
     assert (played.stop.reason, len(played.queries)) == ("budget_rounds", 5)
 
 
 def test_a_failed_call_is_logged_and_follow_ups_are_asked(play):
-    script = {"thought": [IRCoTStepResponse("Halloran Works built it."), ModelError("dizzy")]}
+    script = {"thought": [TextResponse("Halloran Works built it."), ModelError("dizzy")]}
     played = play(IRCoTStrategy(), script, rounds=3)
     assert len(played.queries) == 3
     assert ("thought", "dizzy") in played.failures

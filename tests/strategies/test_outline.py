@@ -13,7 +13,7 @@ from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts.base import TextResponse
-from suffice.prompts.outline import LabelClusterResponse, OutlineResponse
+from suffice.prompts.outline import OutlineResponse
 from suffice.prompts.planning import PlannedQuery, PlanResponse, ProposeQueryResponse
 from suffice.state.run import RunState
 from suffice.strategies.outline import INITIAL_TOPICS, MAX_TOPICS, OutlineStrategy
@@ -43,7 +43,7 @@ def model(topics=("copper", "silver"), gap=lambda prompt: ProposeQueryResponse(f
             "outline": [topics if isinstance(topics, Exception) else OutlineResponse(tuple(topics))],
             "hypothetical": [lambda prompt: TextResponse(f"{prompt.topic} would be a metal")],
             "gap": [gap],
-            "label": [LabelClusterResponse("")],
+            "label": [TextResponse("")],
             **script,
         }
     )
@@ -169,7 +169,7 @@ def test_a_round_keeps_passages_that_are_near_to_its_topic_and_new():
 
 def test_a_latent_topic_joins_the_outline():
     many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
-    scripted = model(("copper", "silver"), label=[LabelClusterResponse("tin ware"), LabelClusterResponse("")])
+    scripted = model(("copper", "silver"), label=[TextResponse("tin ware"), TextResponse("")])
     search = FixtureSearch({"metals": many}, default=many)
     _, run, _ = ran(scripted, search, "gain | budget(rounds=6)", k=12)
     assert run.outline.topics == ["copper", "silver", "tin ware"]
@@ -186,9 +186,9 @@ def test_a_later_latent_topic_defers_the_stop():
     assert (len(calm.records), ended.reason) == (3, "diminished")
     late = model(
         label=[
-            LabelClusterResponse(""),
-            LabelClusterResponse("tin ware"),
-            LabelClusterResponse(""),
+            TextResponse(""),
+            TextResponse("tin ware"),
+            TextResponse(""),
         ]
     )
     _, run, ended = ran(late, search, "gain | budget(rounds=9)", k=12)
@@ -198,13 +198,13 @@ def test_a_later_latent_topic_defers_the_stop():
 @pytest.mark.parametrize("label", ["copper", "Silver", "all about copper"])
 def test_a_label_near_to_a_topic_is_not_added(label):
     many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
-    _, run, _ = ran(model(label=[LabelClusterResponse(label)]), FixtureSearch(default=many), k=12)
+    _, run, _ = ran(model(label=[TextResponse(label)]), FixtureSearch(default=many), k=12)
     assert run.outline.topics == ["copper", "silver"]
 
 
 def test_an_outline_is_bounded():
     many = [make_passage(f"{n}", f"{METALS[n % 6]} {n}", "page") for n in range(200)]
-    labels = [lambda prompt: LabelClusterResponse(f"label {len(prompt.topics)}")]
+    labels = [lambda prompt: TextResponse(f"label {len(prompt.topics)}")]
 
     class Paged:
         async def __call__(self, query, k):

@@ -1,5 +1,6 @@
 """Why a claim was judged as it was: a typed reason, and the one function that puts it into words."""
 
+from suffice.claims.verdict import ClaimVerdict
 from suffice.types import Reason
 
 _SENTENCES: dict[str, str] = {
@@ -20,6 +21,14 @@ _SENTENCES: dict[str, str] = {
 }
 
 
+def explain_doubt(verdict: ClaimVerdict) -> str:
+    """Return a doubted claim as a model reads it: why, in the checker's own words too, and the nearest ones of a source."""
+    quote = verdict.deciding_quote or verdict.nearest
+    said = f" The nearest words: “{' '.join(quote.text.split())}”" if quote is not None else ""
+    note = f" ({verdict.reason.note})" if verdict.reason is not None and verdict.reason.note else ""
+    return f"“{verdict.claim.text}” Doubted: {describe_reason(verdict.reason)}{note}.{said}"
+
+
 def describe_reason(reason: Reason | None) -> str:
     """Return a reason in a few words; empty without one.
 
@@ -29,7 +38,7 @@ def describe_reason(reason: Reason | None) -> str:
     if reason is None:
         return ""
     if reason.kind == "reviewed":
-        return f"a reviewer says: {reason.note}"
+        return f"a reviewer says: “{reason.note}”"
     if reason.kind != "figure":
         return _SENTENCES.get(reason.kind, reason.kind)
     if reason.source_value:

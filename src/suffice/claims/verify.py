@@ -54,11 +54,6 @@ class Checked:
     has_lost_opening: bool = False
     """Whether nothing is left of its first sentence."""
 
-    @property
-    def has_lost_all_claims(self) -> bool:
-        """Whether the draft made claims and none of them is left."""
-        return bool(self.removed) and not any(statement.handles for statement in self.draft.statements)
-
 
 @dataclass
 class ClaimVerifier:

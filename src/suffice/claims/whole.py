@@ -163,14 +163,14 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
         return find_missing_figure(words, texts, near, may_compute=role == "joined", may_count=role in _TRUE_ROLES)
 
     missing = find_missing(cited)
+    figure = Reason("figure", missing.source_value, missing.claim_value) if missing else None
     remarked = [passages[one] for one in list_handles(checked.reason) if one in passages]
     has_figure = (one for one in remarked if one not in cited and not find_missing([*cited, one]))
     if missing and role in _TRUE_ROLES and not is_elsewhere and (source := next(has_figure, None)):
         other, _ = _find_quote(words, "", [source], [])
         return ClaimVerdict(statement, "supported", (*quotes, *([other] if other else [])), role="joined")
-    if missing and role in (None, *_TRUE_ROLES):
-        reason = Reason("figure", missing.source_value, missing.claim_value)
-        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason, role=role)
+    if figure and role in (None, *_TRUE_ROLES):
+        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=figure, role=role)
     if role is None:
         reason = Reason("not_stated" if statement.handles else "uncited", note=checked.reason)
         return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason)
@@ -179,8 +179,7 @@ def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[st
         return ClaimVerdict(statement, "unsupported", uncited_support=quote, reason=reason, role=role)
     if role in _TRUE_ROLES or (role != "label" and is_exact and not missing):
         return ClaimVerdict(statement, "supported", quotes, role=role)
-    own = Reason("figure", missing.source_value, missing.claim_value) if missing and is_exact else Reason(role)
-    return ClaimVerdict(statement, "unknown", nearest=quote, reason=own, role=role)
+    return ClaimVerdict(statement, "unknown", nearest=quote, reason=(is_exact and figure) or Reason(role), role=role)
 
 
 def _find_quote(

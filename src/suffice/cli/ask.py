@@ -82,21 +82,16 @@ def ask(
     if dry_run:
         if out or trace is not None:
             raise InputError("--dry-run makes no report; leave out --out and --trace")
-        return _print_estimate(task, options, as_json=as_json)
+        import asyncio
+
+        from suffice.api import estimate_research
+        from suffice.engine.estimate import describe_estimate
+
+        estimate = asyncio.run(estimate_research(task, options, print_note))
+        print(json.dumps(asdict(estimate), indent=2) if as_json else describe_estimate(estimate))
+        return 0
     output = OutputOptions([*(out or []), *([named_file] if named_file else [])], trace, as_json, quiet, verbose)
     return _run_and_print(lambda *parts: _run_question(task, options, *parts), options, output)
-
-
-def _print_estimate(question: str, options: RunOptions, *, as_json: bool) -> int:
-    """Print what a run would cost, and spend nothing."""
-    import asyncio
-
-    from suffice.api import estimate_research
-    from suffice.engine.estimate import describe_estimate
-
-    estimate = asyncio.run(estimate_research(question, options, print_note))
-    print(json.dumps(asdict(estimate), indent=2) if as_json else describe_estimate(estimate))
-    return 0
 
 
 def resume(
@@ -190,12 +185,12 @@ async def _run_question(
     from suffice.engine.pipeline import new_run_id, run_to_report
     from suffice.jobs.requests import JobRequest, has_paid_calls
     from suffice.models.base import is_language_model
-    from suffice.storage.runs import read_log
 
     config = await prepare_run(question, options, terminal.notify, terminal.show_progress)
     data_dir = settings.load().data_dir
     if is_language_model(config.model) and not config.model.local:
-        terminal.show(describe_estimate(estimate_run(config, read_log(data_dir))))
+        files = () if config.documents is None else config.documents.files
+        terminal.show(describe_estimate(estimate_run(config, [*filter(Path.is_file, files)])))
     run = new_run_id()
     config = replace(config, run_id=run)
     # What came from standard input cannot be read again.

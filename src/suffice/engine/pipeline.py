@@ -20,7 +20,7 @@ from suffice.engine.interventions import RunParts, add_recalled_queries, add_ski
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.scope import DocumentOpener, describe_files, list_scope, name_foreign_languages, read_all
 from suffice.engine.vision import describe_images
-from suffice.errors import ModelError, ModelUnusable, SearchError
+from suffice.errors import ModelDeclined, ModelError, ModelUnusable, SearchError
 from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.limits import budget
 from suffice.meters import build_meters
@@ -41,6 +41,7 @@ from suffice.search.screened import InjectionFilter, identify_text
 from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
 from suffice.state.survey import Survey
+from suffice.text.plain import to_one_line
 from suffice.types import Failure, Notice, Passage, Query, Report, Stop, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model.
@@ -148,12 +149,13 @@ class _Walk:
             judge_draft=self._judge_draft if has_model else None,
             mend=self._mend if has_model else None,
         )
-        self.review = ReviewLoop(run, self.verifier.find_more, self.verifier, config.review)
+        rules = config.review
+        if rules is not None and any(skill.name == "panel" for skill in config.skills.skills):
+            rules = replace(rules, panel=True)
+        self.review = ReviewLoop(run, self.verifier.find_more, self.verifier, rules)
         context = SkillContext(run, self.search, checker, self.verifier, config.skills.workspace, skill_queries)
         self.skills = SkillRunner(config.skills, context)
         run.skill_instruction = self.skills.instruction
-        if any(skill.name == "panel" for skill in config.skills.skills):
-            self.review.use_panel()
         self.stopped: SearchStopped | None = None
         self.draft: Draft | None = None
         self.checked: Checked | None = None
@@ -211,7 +213,6 @@ class _Walk:
         if profile.style is None and tests:
             answer = await run.try_ask(SelfTest())
             await profile.set_style(None if answer is None else answer.passed)
-        profile.apply_style()
         run.is_strong = profile.style == "prose"
         if "review" in profile.skipped:
             self.review.disable()
@@ -313,12 +314,24 @@ class _Walk:
         if draft.origin == "sentence" and checked.has_lost_opening:
             left = replace(checked.draft, origin="quoted", notices=(Notice("unsupported_draft"),))
             return replace(checked, draft=left)
-        if draft.origin == "written" and checked.has_lost_all_claims:
-            why = "no source supports a claim of the draft; the sources are quoted instead"
-            run.record_failure(Failure("draft", "Unsupported", why))
+        is_cited = any(statement.handles for statement in checked.draft.written)
+        says_absence = draft.sufficiency == "partly" or any(one.role == "absence" for one in checked.verdicts)
+        if (
+            draft.origin == "written"
+            and draft.raw is not None
+            and not is_cited
+            and (checked.removed or not says_absence)
+        ):
+            failure = Failure(
+                "draft", "Unsupported", "no source supports a claim of the draft; the sources are quoted instead"
+            )
+            if not checked.removed:
+                said = f"{run.model.name} answered without a source: {to_one_line(draft.raw, 300)}"
+                self.fault = failure = Failure("draft", ModelDeclined.__name__, said)
+            run.record_failure(failure)
             quoted = await self.verifier(await quote_evidence(run))
-            left = replace(quoted.draft, notices=(Notice("unsupported_draft"),), raw=draft.raw)
-            return replace(quoted, draft=left, removed=checked.removed)
+            notices = (Notice("unsupported_draft"),) if checked.removed else ()
+            return replace(quoted, draft=replace(quoted.draft, notices=notices, raw=draft.raw), removed=checked.removed)
         if checked.has_lost_opening:
             checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))
         return checked

@@ -24,9 +24,9 @@ from suffice.text.tokens import estimate_tokens, tokenize
 from suffice.types import Coverage, Failure, Hits, OpenDocument, Passage, Query, Round, Verdict
 
 MAX_PASSAGES = 2_000  # More do not fit the context of any model.
-_CONTEXT_SHARE = 0.5  # The other half is for the answer and its check.
+CONTEXT_SHARE = 0.5  # The other half is for the answer and its check.
 _NOTE_TOKENS = 12  # Tokens for the markup around a passage in the prompt.
-_MAX_LISTED = 300  # Files that the planner is told of.
+MAX_LISTED = 300  # Files that the planner is told of.
 _OPENED_SHARE = 0.125  # Of the context, for one document; three leave room for what is searched.
 
 
@@ -37,7 +37,7 @@ def describe_files(documents: ScopeSearch) -> tuple[str, ...]:
 
 def name_files(documents: ScopeSearch) -> dict[str, Path]:
     """Return the files in scope by the names that the planner is told."""
-    paths = [path for path in documents.files if path.is_file()][:_MAX_LISTED]
+    paths = [path for path in documents.files if path.is_file()][:MAX_LISTED]
     base = os.path.commonpath([path.parent for path in paths]) if paths else ""
     return {os.path.relpath(path, base): path for path in paths}
 
@@ -80,7 +80,7 @@ async def list_scope(documents: ScopeSearch, run: RunState) -> tuple[Passage, ..
         return ()
     passages = await documents.list_passages(MAX_PASSAGES)
     left = run.budget.tokens_left
-    limit = _CONTEXT_SHARE * (context if left is None else min(context, left))
+    limit = CONTEXT_SHARE * (context if left is None else min(context, left))
     return tuple(passages) if passages and count_tokens(drop_copies(passages)) <= limit else ()
 
 

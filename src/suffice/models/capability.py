@@ -6,8 +6,8 @@ commands do equal things.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -55,11 +55,10 @@ def guess_style(name: str, *, local: bool) -> WriterStyle | None:
 
 @dataclass(slots=True)
 class ModelProfile:
-    """What a run knows about its model: how it writes, and what is skipped and why."""
+    """What a run knows about its model: how it writes, and so what is skipped and why."""
 
     style: WriterStyle | None = "prose"
     """``None`` until the self-test has been taken."""
-    skipped: dict[str, str] = field(default_factory=dict)
     self_tests: JsonCache | None = None
     """Results of earlier self-tests."""
     key: bytes = b""
@@ -78,9 +77,9 @@ class ModelProfile:
         if self.self_tests is not None and passed is not None:
             await self.self_tests.save(self.key, passed)
 
-    def apply_style(self) -> None:
-        if self.style == "sentence":
-            self.skipped |= SKIPPED_FOR_SMALL_MODELS
+    @property
+    def skipped(self) -> Mapping[str, str]:
+        return SKIPPED_FOR_SMALL_MODELS if self.style == "sentence" else {}
 
 
 def find_model(model: Model, role: str) -> Model:

@@ -7,14 +7,8 @@ from suffice.prompts.base import Prompt, Response, TextResponse
 from suffice.types import Note
 
 
-class IRCoTStepResponse(Response):
-    """One sentence; empty when the model has nothing to add."""
-
-    sentence: str
-
-
-class IRCoTStep(Prompt[IRCoTStepResponse]):
-    """The next sentence of a chain of reasoning."""
+class IRCoTStep(Prompt[TextResponse]):
+    """The next sentence of a chain of reasoning; empty when the model has nothing to add."""
 
     role = "thought"
     output_format = "line"

@@ -29,7 +29,9 @@ A = TypeVar("A")
 OMITTED_MARKER = "(found earlier, left out here for room)"
 _FOLDER = Path(str(files("suffice") / "prompts"))
 # A user's template may leave them out; templates were written before they existed.
-_OPTIONAL_INPUTS = frozenset({"left", "kept", "gaps", "once", "files", "languages", "lists", "reading", "today"})
+_OPTIONAL_INPUTS = frozenset(
+    {"left", "kept", "gaps", "once", "files", "languages", "lists", "reading", "today", "removed"}
+)
 _OWN_VERSION = "own"  # The version of a user's template that names none.
 _replacements: ContextVar[Mapping[str, str]] = ContextVar("prompt_replacements", default=MappingProxyType({}))
 
@@ -222,12 +224,8 @@ def render_value(value: object) -> str:
 
 
 def _omit_empty_paragraphs(template: Template, empty: set[str]) -> Template:
-    kept = []
-    for paragraph in template.template.split("\n\n"):
-        inputs = Template(paragraph).get_identifiers()
-        if not inputs or not empty.issuperset(inputs):
-            kept.append(paragraph)
-    return Template("\n\n".join(kept))
+    inputs = {paragraph: Template(paragraph).get_identifiers() for paragraph in template.template.split("\n\n")}
+    return Template("\n\n".join(own for own, names in inputs.items() if not names or not empty.issuperset(names)))
 
 
 def _escape_fences(text: str) -> str:

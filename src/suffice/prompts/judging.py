@@ -81,32 +81,36 @@ class EvaluationIssue(Response):
 
 
 class Evaluation(Response):
-    """Scores from 0 to 10; a missing one makes the whole evaluation unusable instead of counting as 0."""
+    """Scores from 0 to 10; a missing one makes the whole evaluation unreadable instead of counting as 0."""
 
-    relevance: float | None = None
-    completeness: float | None = None
-    depth: float | None = None
-    grounded: float | None = None
-    specificity: float | None = None
-    structure: float | None = None
+    relevance: float
+    completeness: float
+    depth: float
+    grounded: float
+    specificity: float
+    structure: float
     issues: tuple[EvaluationIssue, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not all(0 <= value <= 10 for value in vars(self).values() if isinstance(value, int | float)):  # Nor NaN.
+            raise ValueError("each score must be a number from 0 to 10")
 
 
 class Evaluate(Prompt[Evaluation]):
     role = "evaluate"
     max_tokens = 700
     omits_empty = True
-    truncation_order = (("sources", "last"), ("sections", "last"))
+    truncation_order = (("sources", "last"), ("removed", "last"), ("sections", "last"))
 
     task: str
     reader: str
     """The role of the reviewer: a single judge, or a member of the panel."""
     criteria: str
     sections: tuple[str, ...]
-    sources: tuple[str, ...]
+    sources: tuple[Note, ...]
     text: Note
-    reminder: str = ""
-    """What was wrong with the last evaluation if it was unusable."""
+    removed: tuple[str, ...] = ()
+    """What the claim check took out, each sentence with the reason."""
     today: str = ""
     instruction: str = ""
     """What the skills of the run tell the writer."""

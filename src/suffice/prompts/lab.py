@@ -30,6 +30,12 @@ class RewriteNotes(Prompt[NotesResponse]):
 
     @classmethod
     def parse(cls, text: str) -> NotesResponse:
+        if not (found := cls.read(text)).notes:
+            raise ValueError("it has no notes")
+        return found
+
+    @staticmethod
+    def read(text: str) -> NotesResponse:
         """Read the quotations and the questions below the lines that announce them; everything else is the notes."""
         sections: dict[str, list[str]] = {"notes": [], VERBATIM_LINE: [], OPEN_LINE: []}
         own = sections["notes"]

@@ -34,14 +34,8 @@ class HypotheticalDocument(Prompt[TextResponse]):
     topic: str
 
 
-class LabelClusterResponse(Response):
-    """``label`` is empty when the passages have nothing in common that the task needs."""
-
-    label: str
-
-
-class LabelCluster(Prompt[LabelClusterResponse]):
-    """The name of a topic that the outline lacks."""
+class LabelCluster(Prompt[TextResponse]):
+    """The name of a topic that the outline lacks; empty when the passages have nothing in common that the task needs."""
 
     role = "label"
     output_format = "line"

@@ -165,13 +165,14 @@ class Revise(WritingPrompt):
     role = "revise"
     temperature = 0.1
     omits_empty = True
-    truncation_order = (("issues", "last"), ("notes", "last"))
+    truncation_order = (("removed", "last"), ("issues", "last"), ("notes", "last"))
 
     task: str
     instruction: str
     issues: tuple[str, ...]
     text: Note
     notes: tuple[Note, ...]
+    removed: tuple[str, ...] = ()
     max_tokens: int = 2500
 
 

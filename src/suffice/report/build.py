@@ -12,6 +12,7 @@ from suffice.answers import Draft, Finding, FindingList, Quotation, SectionHeadi
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
+from suffice.errors import ModelDeclined
 from suffice.models.base import is_language_model
 from suffice.report.draft import choose_instruction, count_list_sections, list_caveats, render_draft
 from suffice.report.findings import find_passage_date
@@ -186,7 +187,7 @@ def _list_notices(run: RunState, stop: Stop, draft: Draft, fault: Failure | None
         notices.append(Notice("skill_wording" if draft.origin == "skill" else "no_model"))
         notices += _list_language_notices(run)
     if fault is not None:
-        notices.append(Notice("model_fault"))
+        notices.append(Notice("declined" if fault.kind == ModelDeclined.__name__ else "model_fault"))
     return (*notices, *draft.notices)
 
 

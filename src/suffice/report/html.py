@@ -404,7 +404,7 @@ def _render_review(report: Report) -> str:
     review = provenance.parse_review(report)
     if review is None:
         return ""
-    issues = _render_items(_escape(issue, 400) for issue in provenance.get_open_issues(review))
+    issues = _render_items(_escape(issue, 700) for issue in provenance.get_open_issues(review))
     scores = _render_table(provenance.build_review_table(review), "Scores by round")
     left = f"<h3>Issues that remain</h3>{issues}" if issues else ""
     content = f"<p>{_escape(provenance.summarize_review(review))}</p>{scores}{left}"

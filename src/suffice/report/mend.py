@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from suffice.answers import Draft, Statement
-from suffice.claims.reasons import describe_reason
+from suffice.claims.reasons import explain_doubt
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.whole import add_nearest
 from suffice.memory.evidence import drop_repeated_titles
@@ -30,9 +30,7 @@ async def mend_statements(
     doubts, handles, beside = [], dict[str, None](), draft.handles_beside
     for number, verdict in enumerate(doubtful, 1):
         quote = verdict.deciding_quote or verdict.nearest
-        said = f" The nearest words: “{' '.join(quote.text.split())}”" if quote is not None else ""
-        note = f" ({verdict.reason.note})" if verdict.reason is not None and verdict.reason.note else ""
-        doubts.append(f"{number}. {verdict.claim.text}\n   Doubted: {describe_reason(verdict.reason)}{note}.{said}")
+        doubts.append(f"{number}. {explain_doubt(verdict)}")
         handles.update(dict.fromkeys((*verdict.claim.handles, *beside.get(verdict.claim, ()))))
         handles.update({run.evidence.get_handle(quote.passage): None} if quote is not None else {})
     answer_tokens = 200 + _TOKENS_OF_ANSWER * len(doubts)

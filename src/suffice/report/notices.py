@@ -21,6 +21,7 @@ NOTICE_TEXT = {
     "skill_wording": "No language model was used: quotations are verbatim; the words around them come from a skill.",
     "quoted_for_budget": "The money limit was reached before the answer was written, so the sources are quoted instead.",
     "model_fault": "The language model could not be used, so the sources are quoted instead.",
+    "declined": "The language model declined to answer, or named no source for it, so the sources are quoted instead.",
     "unsupported_draft": "No statement of the model's draft was supported by the sources, so the sources are quoted instead.",
 }
 """The notices around an answer, by kind."""

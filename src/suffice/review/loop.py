@@ -17,22 +17,24 @@ The loop follows one of the source systems; see docs/sources.md.
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from suffice.answers import Draft
+from suffice.answers import Draft, Statement
+from suffice.claims.reasons import explain_doubt
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.events import Review, ReviewRound
+from suffice.memory.evidence import drop_repeated_columns, drop_repeated_titles
+from suffice.models.llm.parse import trim_to_sentence
 from suffice.prompts.base import load_snippet
-from suffice.prompts.judging import Evaluate, Evaluation, EvaluationIssue
+from suffice.prompts.judging import Evaluate, EvaluationIssue
 from suffice.report.draft import get_task_type, render_with_lists
 from suffice.review.revise import list_sections, revise_draft
-from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
+from suffice.review.rubric import composite_score, list_issues, median_scores
 from suffice.settings import ReviewRules
 from suffice.state.run import RunState
-from suffice.text.sentences import split_sentences
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Reason
 
@@ -41,36 +43,29 @@ VerifyClaims = Callable[[Draft], Awaitable[Checked]]
 FindMore = Callable[[Iterable[str], str], Awaitable[bool]]
 
 PANEL_READERS = ("practitioner", "critic", "newcomer")
-_TOKEN_MARGIN = 200  # Tokens for the description of the reader and a reminder.
-_REMINDER = "Your last evaluation could not be read. Give all six scores as numbers from 0 to 10."
+_TEXT_CHARS = 3  # Of the answer for each token that is left: a quarter stays for its sources.
+_TOKEN_MARGIN = 200  # Tokens for the description of the reader.
 
 
+@dataclass
 class ReviewLoop:
-    """The review of one run. ``best`` is the version to report, also while the review is running."""
+    """The review of one run; without rules nothing is reviewed. ``best`` is the version to report, also during the review."""
 
-    def __init__(
-        self, run: RunState, find_more: FindMore, verify_claims: VerifyClaims, rules: ReviewRules | None
-    ) -> None:
-        """Prepare a review; without rules nothing is reviewed."""
-        self.best: Checked | None = None
-        self._run = run
-        self._find_more = find_more
-        self._verify_claims = verify_claims
-        self._rules = rules
-        self._rounds: list[ReviewRound] = []
-        self._named: list[EvaluationIssue] = []
-        self._best_round: ReviewRound | None = None
-        self._ending: str | None = None
+    _run: RunState
+    _find_more: FindMore
+    _verify_claims: VerifyClaims
+    _rules: ReviewRules | None
+    best: Checked | None = None
+    _rounds: list[ReviewRound] = field(default_factory=list)
+    _named: list[EvaluationIssue] = field(default_factory=list)
+    _judged: frozenset[Statement] = frozenset()
+    _best_round: ReviewRound = ReviewRound(0, None, None, None)
+    _ending: str | None = None
 
     def disable(self) -> None:
         """Review nothing, unless a panel was asked for."""
         if self._rules is not None and not self._rules.panel:
             self._rules = None
-
-    def use_panel(self) -> None:
-        """Let three readers review instead of one, if there is a review."""
-        if self._rules is not None:
-            self._rules = replace(self._rules, panel=True)
 
     async def run(self, written: Checked) -> AsyncGenerator[ReviewRound, None]:
         """Review the written answer and yield each evaluation."""
@@ -100,20 +95,13 @@ class ReviewLoop:
         """Return how the review went; ``None`` if nothing was reviewed."""
         if self._rules is None or self._ending is None:
             return None
-        best = self._best_round
-        return Review(
-            ending=self._ending,
-            passed=None if best is None else best.passed,
-            composite=None if best is None else best.composite,
-            kept=0 if best is None else best.round,
-            pass_mark=self._rules.pass_mark,
-            rounds=tuple(self._rounds),
-        )
+        best, mark = self._best_round, self._rules.pass_mark
+        return Review(self._ending, best.passed, best.composite, best.round, mark, tuple(self._rounds))
 
     def _record_round(self, text: Checked, judged: ReviewRound, rules: ReviewRules) -> str:
         """Record a round, note whether it is the best, and return the ending, empty if the review continues."""
         before = self._rounds[-1].composite if self._rounds else None
-        best = None if self._best_round is None else self._best_round.composite
+        best = self._best_round.composite
         self._rounds.append(judged)
         if judged.composite is None:
             return "unreadable"
@@ -133,46 +121,41 @@ class ReviewLoop:
             reader="",
             criteria=load_snippet(f"criteria/{get_task_type(self._run)}"),
             sections=sections,
-            sources=self._list_cited_sources(text.draft),
+            sources=(),
             text=Note("", ()),
+            removed=tuple(map(explain_doubt, text.removed)),
             today=self._run.today,
             instruction=self._run.skill_instruction,
         )
         tokens_left = self._run.compute_prompt_budget(prompt.max_tokens)[0]
         tokens_left -= estimate_tokens(prompt.render()) + _TOKEN_MARGIN
-        shown = _truncate_to_sentences(render_with_lists(self._run, text.draft), max(0, 4 * tokens_left))
-        prompt = replace(prompt, text=Note(shown, ()))
+        shown, limit = render_with_lists(self._run, text.draft), max(0, _TEXT_CHARS * tokens_left)
+        shown = shown if len(shown) <= limit else f"{trim_to_sentence(shown[:limit])} […]"
+        prompt = replace(prompt, text=Note(shown, ()), sources=self._list_cited(text.draft))
         prompts = [replace(prompt, reader=load_snippet(f"readers/{reader}")) for reader in readers]
-        evaluations = [one for one in await asyncio.gather(*map(self._ask_reader, prompts)) if one is not None]
-        scores = median_scores([own for own in map(parse_scores, evaluations) if own is not None])
-        if scores is None:
+        evaluations = [one for one in await asyncio.gather(*map(self._run.try_ask, prompts)) if one is not None]
+        if not evaluations:
             return ReviewRound(number, None, None, None)
+        scores = median_scores(evaluations)
         composite = composite_score(scores)
         self._named = [issue for evaluation in evaluations for issue in evaluation.issues]
         issues = list_issues(self._named, scores, sections, rules.pass_mark)
         return ReviewRound(number, scores, composite, composite >= rules.pass_mark, issues)
 
-    def _list_cited_sources(self, draft: Draft) -> tuple[str, ...]:
-        """Return the titles of the documents that the draft cites, one line each, with the handles of their passages."""
-        titles: dict[str, list[str]] = {}
-        for handle in dict.fromkeys(handle for statement in draft.written for handle in statement.handles):
-            if (passage := self._run.evidence.find_passage(handle)) is not None:
-                titles.setdefault(passage.title.split(" > ")[0], []).append(handle)
-        return tuple(f"{' '.join(handles)} {title}" for title, handles in titles.items())
-
-    async def _ask_reader(self, prompt: Evaluate) -> Evaluation | None:
-        """Return one reader's evaluation, asking a second time if it cannot be read; ``None`` if both fail."""
-        for reminder in ("", _REMINDER):
-            evaluation = await self._run.try_ask(replace(prompt, reminder=reminder))
-            if evaluation is not None and parse_scores(evaluation) is not None:
-                return evaluation
-        return None
+    def _list_cited(self, draft: Draft) -> tuple[Note, ...]:
+        """Return the passages that the draft cites, or, if a version was judged before, those that its new sentences cite."""
+        cited = {handle for one in draft.written if one not in self._judged for handle in one.handles}
+        self._judged = frozenset(draft.written)
+        notes = [
+            self._run.evidence.make_note(one) for handle, one in self._run.evidence.by_handle.items() if handle in cited
+        ]
+        return tuple(map(drop_repeated_columns, drop_repeated_titles(notes)))
 
     async def _revise(self, text: Checked, issues: tuple[str, ...]) -> Checked:
         """Return the next version with its claims verified; empty if there is none."""
         known = self._run.evidence.by_handle
         await self._find_more((issue.query for issue in self._named if issue.query.strip()), "missing, by the review")
-        revision = await revise_draft(self._run, text.draft, issues, self._named, known)
+        revision = await revise_draft(self._run, text, issues, self._named, known)
         checked = Checked() if revision is None else await self._verify_claims(revision)
         shown = {verdict.plain_text for verdict in (*checked.verdicts, *checked.removed)}
         before = (verdict for verdict in text.removed if verdict.plain_text not in shown)
@@ -198,11 +181,3 @@ def _mark_doubted(text: Checked, issues: Sequence[EvaluationIssue]) -> Checked:
         return replace(verdict, support="unknown", reason=Reason("reviewed", note=problem)) if problem else verdict
 
     return replace(text, verdicts=tuple(map(mark, text.verdicts)))
-
-
-def _truncate_to_sentences(text: str, max_chars: int) -> str:
-    """Cut the text after the last whole sentence that fits, or after ``max_chars`` characters if none fits."""
-    if len(text) <= max_chars or not text.strip():
-        return text
-    ends = [end for _, end in split_sentences(text) if end <= max_chars]
-    return text[: ends[-1] if ends else max_chars].rstrip() + " […]\n\n"

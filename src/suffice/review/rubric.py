@@ -1,7 +1,6 @@
 """The review rubric: six dimensions, their weights, and the composite score of an evaluation.
 
-The composite is computed here and not taken from a model. An evaluation with a missing score, or one outside 0 to 10, is
-unreadable and its composite is unknown. The weights are values of the source system, see docs/sources.md.
+The composite is computed here and not taken from a model. The weights are values of the source system, see docs/sources.md.
 """
 
 import math
@@ -10,6 +9,7 @@ from statistics import median
 
 from suffice.prompts.judging import Evaluation, EvaluationIssue
 from suffice.text.entities import content_stems
+from suffice.text.plain import to_one_line
 
 # In hundredths, so that the composite is exact.
 WEIGHTS = {"relevance": 20, "completeness": 20, "depth": 25, "grounded": 15, "specificity": 10, "structure": 10}
@@ -21,19 +21,9 @@ _SAME_ISSUE = 0.6  # Share of the content words that two wordings of one issue h
 Scores = Mapping[str, float]
 
 
-def parse_scores(evaluation: Evaluation) -> Scores | None:
-    """Return the six scores; ``None`` if one is missing or out of range."""
-    scores = {name: getattr(evaluation, name) for name in WEIGHTS}
-    if any(score is None or not 0 <= score <= 10 for score in scores.values()):  # This rejects NaN too.
-        return None
-    return scores
-
-
-def median_scores(readers: Sequence[Scores]) -> Scores | None:
+def median_scores(readers: Sequence[Evaluation]) -> Scores:
     """Return the median of each dimension, so that one outlier among the readers does not decide."""
-    if not readers:
-        return None
-    return {name: float(median(reader[name] for reader in readers)) for name in WEIGHTS}
+    return {name: float(median(getattr(reader, name) for reader in readers)) for name in WEIGHTS}
 
 
 def composite_score(scores: Scores) -> float:
@@ -51,18 +41,22 @@ def list_issues(
 ) -> tuple[str, ...]:
     """Return the issues as lines with dimension and section, the weakest dimension first.
 
+    What a reader wrote is in quotation marks, because it is in the language of the task.
+
     A dimension below the pass mark for which the readers named no issue gets one of its own. What several readers name is
     listed once.
     """
     by_dimension: dict[str, list[str]] = {}
+    seen: list[tuple[str, str]] = []
     for issue in issues:
         dimension = issue.dimension.strip().lower()
-        problem = " ".join(issue.problem.split())[:_MAX_ISSUE_CHARS]
+        problem, sentence = (to_one_line(text, _MAX_ISSUE_CHARS) for text in (issue.problem, issue.sentence))
         if dimension in WEIGHTS and problem:
             place = f"{dimension}, {_format_section(issue.section, sections)}: "
-            named = by_dimension.setdefault(dimension, [])
-            if not any(line.startswith(place) and _are_alike(line[len(place) :], problem) for line in named):
-                named.append(place + problem)
+            if not any(place == other and _are_alike(text, problem) for other, text in seen):
+                seen.append((place, problem))
+                about = f" Of: “{sentence}”" if sentence else ""
+                by_dimension.setdefault(dimension, []).append(f"{place}“{problem}”{about}")
     for dimension, score in scores.items():
         if score < pass_mark:
             by_dimension.setdefault(dimension, [f"{dimension}, {WHOLE_TEXT}: scored {score:g} of 10"])

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
@@ -91,7 +91,8 @@ async def estimate(request: schema.RunRequest, service: ServiceDep, client: Clie
     options = _choose_options(service, client, request, request.complexity_tier)
     job = _build_job_request(service, request.text, request.options, replace(options, continues=None))
     found = await estimate_research(request.text, resolve_collections(job, service.worker.collections))
-    return schema.EstimateResponse(**asdict(found), text=describe_estimate(found))
+    values = {one.name: getattr(found, one.name) for one in fields(found)}
+    return schema.EstimateResponse(**values, text=describe_estimate(found))
 
 
 @router.post("/search", summary="Find passages", responses=document_errors(400, 401, 408, 413, 422, 429, 500, 503))

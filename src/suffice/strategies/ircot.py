@@ -35,7 +35,7 @@ class IRCoTStrategy:
         )
         if answer is None:
             return propose_fallback(run)
-        sentence = next(iter(split_statements(answer.sentence)), "")  # The prompt asks for one only.
+        sentence = next(iter(split_statements(answer.text)), "")  # The prompt asks for one only.
         conclusion = _ANSWER_PATTERN.fullmatch(sentence)
         if conclusion or not sentence:
             self._is_done = True

@@ -70,7 +70,7 @@ class OutlineStrategy:
                 Note(passage.text[:_LABEL_PASSAGE_CHARS], (), passage.title) for passage in group[:_LABEL_PASSAGES]
             )
             answer = await run.try_ask(LabelCluster(run.task, tuple(outline.topics), notes))
-            label = normalize_topics([answer.label], 1) if answer is not None else []
+            label = normalize_topics([answer.text], 1) if answer is not None else []
             if label and not await asyncio.to_thread(outline.has_topic, label[0]):
                 await _add_topics(run, label)
             return

@@ -9,13 +9,14 @@ from math import log
 import pytest
 from fake_llm import FakeLlm, Say, Script
 
-from suffice.errors import ModelError, ModelOutputError
+from suffice.errors import ModelDeclined, ModelError, ModelOutputError
 from suffice.models.base import Reply
 from suffice.models.llm.endpoint import Endpoint
 from suffice.models.llm.model import LanguageModel
 from suffice.models.prices import TokenPrice
 from suffice.prompts.base import Prompt, TextResponse
-from suffice.prompts.lab import TrialAnswer
+from suffice.prompts.judging import Evaluate
+from suffice.prompts.lab import RewriteNotes, TrialAnswer
 from suffice.prompts.planning import Plan, PlannedQuery, PlanResponse, ProposeQuery
 from suffice.prompts.vision import DescribeImage
 from suffice.text.tokens import estimate_tokens
@@ -178,6 +179,31 @@ def test_an_unreadable_response_names_the_role_and_the_reason() -> None:
         ask(["I would search the web."])
     assert failed.value.usage.calls == 2
     assert failed.value.usage.input_tokens == 20
+
+
+@pytest.mark.parametrize(
+    "said", [Say("", finish="content_filter"), Say("The bridge was", finish="content_filter"), Say("")]
+)
+def test_a_model_that_is_filtered_or_writes_nothing_has_declined(said: Say) -> None:
+    with pytest.raises(ModelDeclined, match=r"'plan'") as failed:
+        ask([said])
+    assert failed.value.usage.calls == (2 if said.finish == "stop" else 1), "a filter decides the same again"
+
+
+@pytest.mark.parametrize("depth", ["null", "85", "-1", "NaN", '"good"'])
+def test_an_evaluation_without_a_usable_score_is_asked_for_again(depth: str) -> None:
+    scores = dict.fromkeys(("relevance", "completeness", "grounded", "specificity", "structure"), 8)
+    bad, good = (json.dumps({**scores, "depth": "DEPTH"}).replace('"DEPTH"', value) for value in (depth, "7"))
+    reply, requests = ask([bad, good], Evaluate("Who?", "You are fair.", "", (), (), Note("Halloran Works [1].", ())))
+    assert (reply.answer.depth, len(requests)) == (7, 2)
+
+
+@pytest.mark.parametrize("unreadable", ["NONE", "Word for word:\n- It was built in 1887 [1]"])
+def test_notes_that_cannot_be_read_are_asked_for_again(unreadable: str) -> None:
+    reply, requests = ask(
+        [unreadable, "It was built in 1887 [1]."], RewriteNotes("When?", (), (Note("1887", ("[1]",)),), 3)
+    )
+    assert (reply.answer.notes, len(requests)) == ("It was built in 1887 [1].", 2)
 
 
 def test_items_over_the_limit_are_dropped() -> None:

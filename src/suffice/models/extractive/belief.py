@@ -94,7 +94,7 @@ def _stem_coverage(sentence: _Sentence, wanted: frozenset[str]) -> float:
 
 def rewrite_notes(prompt: RewriteNotes) -> NotesResponse:
     """Put the sentence of each new passage that fits the task best above the notes so far."""
-    known = RewriteNotes.parse("".join(note.text for note in prompt.notes))
+    known = RewriteNotes.read("".join(note.text for note in prompt.notes))
     found = extract_facts(Extract(prompt.task, prompt.notes, known.questions, prompt.observation))
     lines = [f"{fact.text} {' '.join(fact.handles)}" for fact in found.facts if fact.text not in known.notes]
     left = [question for question in known.questions if question not in found.resolved]

@@ -6,7 +6,8 @@ passages of a cluster share.
 
 from collections import Counter
 
-from suffice.prompts.outline import DraftOutline, LabelCluster, LabelClusterResponse, OutlineResponse
+from suffice.prompts.base import TextResponse
+from suffice.prompts.outline import DraftOutline, LabelCluster, OutlineResponse
 from suffice.text.entities import content_stems, extract_facets, strip_parenthetical
 from suffice.text.tokens import content_words
 
@@ -28,11 +29,11 @@ def draft_outline(prompt: DraftOutline) -> OutlineResponse:
     return OutlineResponse(tuple(topics))
 
 
-def label_cluster(prompt: LabelCluster) -> LabelClusterResponse:
+def label_cluster(prompt: LabelCluster) -> TextResponse:
     """Return two to four words that every passage has and neither the task nor a topic has, most frequent first."""
     taken = content_stems(" ".join([prompt.task, *prompt.topics]))
     texts = [content_words(f"{note.title} {note.text}") for note in prompt.notes]
     shared = set[str].intersection(*map(set, texts)) if texts else set[str]()
     counts = Counter(word for words in texts for word in words if word in shared and not content_stems(word) <= taken)
     label = [word for word, _ in counts.most_common(_MAX_LABEL_WORDS) if not word.isdigit()]
-    return LabelClusterResponse(" ".join(label) if len(label) > 1 else "")
+    return TextResponse(" ".join(label) if len(label) > 1 else "")

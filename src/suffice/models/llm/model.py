@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from suffice.errors import ModelError, ModelOutputError, ModelUnusable
+from suffice.errors import ModelDeclined, ModelError, ModelOutputError, ModelUnusable
 from suffice.models.base import Reply, text_listener, usage_listener
 from suffice.models.llm.client import FailureCallback, ProviderConnection, ProviderError
 from suffice.models.llm.endpoint import Endpoint
@@ -24,6 +24,7 @@ from suffice.models.llm.parse import (
 )
 from suffice.models.prices import Price
 from suffice.prompts.base import Prompt
+from suffice.text.plain import to_one_line
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Failure, Usage
 
@@ -206,6 +207,8 @@ class _Conversation:
                 continue
             self._report("Repaired", f"{reason}; the readable part is used")
             return answer
+        if not any(text for text, _ in self._attempts):
+            raise ModelDeclined(f"{self._model.name} wrote nothing, asked twice for {self._prompt.role!r}")
         raise ModelOutputError(f"{self._model.name} gave no readable answer to {self._prompt.role!r}: {reason}")
 
     async def _exchange(self, messages: "list[ModelMessage]", max_tokens: int) -> tuple[str, bool]:
@@ -221,6 +224,11 @@ class _Conversation:
             self._report("BadAnswer", str(error))
             return "", False
         self._record_usage(response)
+        if response.finish_reason == "content_filter":
+            said = (response.provider_details or {}).get("refusal") or "its content filter"
+            raise ModelDeclined(
+                f"{self._model.name} declined to answer {self._prompt.role!r}: {to_one_line(str(said), 300)}"
+            )
         text, logprobs = response.text or "", (response.provider_details or {}).get("logprobs")
         # The log-probabilities of thoughts are no part of those of the answer, but stand among them.
         is_plain = self._prompt.needs_margins and not any(part.part_kind == "thinking" for part in response.parts)

@@ -55,6 +55,7 @@ _FORMATS: dict[str, str] = {
 }
 # Each is read by the module of its name, which is imported only for such a file.
 _BINARY_FORMATS = frozenset("docx epub mail opendocument pptx rtf spreadsheet".split())
+PACKED_FORMATS = frozenset("pdf docx epub opendocument pptx spreadsheet".split())  # Files much larger than their text.
 _HTML_START = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _JSONL_RECORD = re.compile(r'\s*\{[^\n]*"(?:text|contents)"\s*:[^\n]*\}\s*(?:\n|$)')
 _SHEBANG = re.compile(r"#!.*\b(?:python|(?:sh|bash|zsh|ruby|perl|node)\b)")
