@@ -44,7 +44,6 @@ _CLOSES: dict[str, tuple[str, ...]] = {
 _MIN_MAIN_CHARS = 200  # Less text in <main> than this: the page is built otherwise.
 _MAX_NESTING = 8  # Levels of lists that are indented.
 _MAX_DEPTH = 100  # Elements inside each other; the text of deeper ones belongs to the last.
-_MAX_OPEN = 200  # Elements that wait for their end; deeper ones have none.
 _MAX_UNFINISHED = 16  # Tags and comments without an end that are looked for; each look reads the rest of the file.
 _LANGUAGE = re.compile(r"\b(?:language|lang|highlight-source|brush)[-: ]+([\w+#]+)")
 
@@ -136,13 +135,11 @@ class _TreeBuilder(HTMLParser):
                 del self._open[index:]
             elif name in _SCOPE_TAGS:
                 break
-        parent = self._open[-1]
-        is_deep = len(self._open) > _MAX_DEPTH
-        element = _HtmlElement(tag, dict(attrs), parent.children if is_deep else [])
-        if not is_deep:
-            parent.children.append(element)
-        if tag not in _VOID_TAGS and len(self._open) < _MAX_OPEN:
-            self._open.append(element)
+        if len(self._open) <= _MAX_DEPTH:
+            element = _HtmlElement(tag, dict(attrs))
+            self._open[-1].children.append(element)
+            if tag not in _VOID_TAGS:
+                self._open.append(element)
 
     def handle_endtag(self, tag: str) -> None:
         index = next((i for i in range(len(self._open) - 1, 0, -1) if self._open[i].tag == tag), len(self._open))
@@ -155,8 +152,8 @@ class _TreeBuilder(HTMLParser):
         """Read what has no end as text; ``close`` alone looks for the end of each such tag again."""
         for _ in range(_MAX_UNFINISHED):
             if self.rawdata.startswith("<"):
-                self.handle_data("<")
                 rest, self.rawdata = self.rawdata[1:], ""
+                self.handle_data("<")
                 self.feed(rest)
         self.rawdata = self.rawdata.replace("<", "&lt;")
         self.close()

@@ -150,10 +150,7 @@ class WorkerPool:
         max_workers: int | None = None,
         start: Callable[[IsolatedJob], IsolatedJob] = lambda job: job,
     ) -> Iterator[T | JobFailed | SufficeError]:
-        """Yield the results of jobs in order; failures are results too. Jobs run ahead of the caller.
-
-        ``start`` may change the limits of a job when its turn has come.
-        """
+        """Yield results and failures in order, ahead of the caller; ``start`` may limit a job whose turn has come."""
         limit = min(max_workers or self.size, self.size)
         stopped = threading.Event()
 
