@@ -252,13 +252,14 @@ async def _find_disagreement(
     files = {quote.passage.place.path for quote in supporting if quote.passage.kind in ROW_KINDS}
     others = [one for one in passages if one.id not in known and one.place.path not in files]
     near = [one for passage in others if (one := _find_nearest(words, [passage], _SAME_MATTER))]
-    judged = await checker([(words, _read(quote.text)) for quote in near])
-    found = (
-        replace(quote, checker=checker.name, probability=probabilities.contradicted)
-        for quote, probabilities in zip(near, judged, strict=True)
-        if probabilities.contradicted >= MIN_DISAGREEMENT
-    )
-    return tuple(found)[:_MAX_QUOTES]
+    return (await find_contradicting(words, near, MIN_DISAGREEMENT, checker))[:_MAX_QUOTES]
+
+
+async def find_contradicting(words: str, quotes: Sequence[Quote], least: float, checker: Checker) -> tuple[Quote, ...]:
+    """Return the quotes that contradict a claim with at least this probability."""
+    judged = await checker([(words, _read(quote.text)) for quote in quotes])
+    rows = [(quote, found.contradicted) for quote, found in zip(quotes, judged, strict=True)]
+    return tuple(replace(one, checker=checker.name, probability=sure) for one, sure in rows if sure >= least)
 
 
 async def _quote(words: str, passage: Passage, stance: int, probability: float, checker: Checker) -> Quote:

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 
 from suffice.answers import Draft, Finding, Quotation, Statement
 from suffice.claims.checker import Checker
-from suffice.claims.figures import list_claim_figures
+from suffice.claims.figures import find_missing_figure, list_claim_figures
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
-from suffice.claims.verdict import ClaimVerdict, Quote, judge_claim
+from suffice.claims.verdict import ClaimVerdict, Quote, find_contradicting, judge_claim
 from suffice.errors import SearchError
 from suffice.search.base import Search
 from suffice.search.resilience import to_failure
@@ -29,7 +29,7 @@ from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.text.entities import content_stems
 from suffice.text.parts import cite
 from suffice.text.sentences import Offsets, quotable_spans
-from suffice.types import Hits, Passage, Query, Reason, Round
+from suffice.types import ROW_KINDS, Hits, Passage, Query, Reason, Round
 
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified, or issues each time it is reviewed.
@@ -124,7 +124,7 @@ class ClaimVerifier:
         has_lost_opening = bool(draft.statements) and not settle(draft.statements[0])
         quoted = [await self._check_quotation(quotation, draft.quotations) for quotation in draft.quotations]
         quoted += [self._judge_finding(finding) for finding in draft.listed]
-        checked = tuple(map(self._drop_other_matters, (*shown.values(), *quoted)))
+        checked = (*map(self._drop_other_matters, shown.values()), *quoted)
         return Checked(left, checked, tuple(removed.values()), has_lost_opening)
 
     # -- judging -------------------------------------------------------------------------------------------------------
@@ -186,31 +186,24 @@ class ClaimVerifier:
         ]
         text = " ".join(sentence.split())
         statement = Statement(text, (self.run.evidence.get_handle(passage),), "stated")
-        verdict = await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self.checker)
-        if verdict.contradicting or not quotation.highlight:
+        judged = await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self.checker)
+        verdict, answers = self._drop_other_matters(judged), [one for one in shown if _are_two_answers(quotation, one)]
+        quotes = [Quote(other.passage, *at) for other in answers if (at := _find_deciding_sentence(other))]
+        if verdict.contradicting or not quotes:
             return verdict
-        others = [
-            Quote(other.passage, *span)
-            for other in shown
-            if other.passage in near and (span := _find_deciding_sentence(other)) and _differ(quotation, other)
-        ]
-        judged = await self.checker([(text, other.text) for other in others])
-        against = (
-            replace(other, checker=self.checker.name, probability=found.contradicted)
-            for other, found in zip(others, judged, strict=True)
-            if found.contradicted >= _MIN_OTHER_ANSWER
-        )
-        return replace(verdict, contradicting=tuple(against))
+        against = await find_contradicting(text, quotes, _MIN_OTHER_ANSWER, self.checker)
+        return self._drop_other_matters(replace(verdict, contradicting=against), are_answers=True)
 
-    def _drop_other_matters(self, verdict: ClaimVerdict) -> ClaimVerdict:
+    def _drop_other_matters(self, verdict: ClaimVerdict, are_answers: bool = False) -> ClaimVerdict:
         """Return the verdict without disagreement between passages of which only one has a thing that the question names.
 
-        The reader takes another thing's value for a contradiction, and often only the title says whose value it is.
+        The reader takes another thing's value for a contradiction, and often only the title says whose value it is. Two
+        answers to the question may name the same thing in other words: of them only the title counts.
         """
         wanted = content_stems(self.run.question)
 
         def is_same(one: Quote, other: Quote) -> bool:
-            named = wanted & content_stems(f"{one.passage.title} {one.text}")
+            named = wanted & content_stems(one.passage.title if are_answers else f"{one.passage.title} {one.text}")
             return named <= content_stems(f"{other.passage.title} {other.passage.text}")
 
         pairs = ((own, one) for own in verdict.supporting[:1] for one in verdict.contradicting)
@@ -294,11 +287,19 @@ def _find_deciding_sentence(quotation: Quotation) -> Offsets | None:
     return next((one for one in spans if one[0] <= start < one[1]), None)
 
 
+def _are_two_answers(one: Quotation, other: Quotation) -> bool:
+    """Whether the reader found different answers, less than a sentence each, in two files of prose."""
+    are_words = all(each.highlight[:1] != (_find_deciding_sentence(each),) for each in (one, other))
+    is_prose = {one.passage.kind, other.passage.kind}.isdisjoint({"code", *ROW_KINDS})
+    return are_words and is_prose and one.passage.place.path != other.passage.place.path and _differ(one, other)
+
+
 def _differ(one: Quotation, other: Quotation) -> bool:
-    """Whether the deciding words of two quotations have no word in common."""
-    words = [
-        content_stems(" ".join(each.passage.text[start:end] for start, end in each.highlight)) for each in (one, other)
-    ]
+    """Whether the deciding words of two quotations have no word in common; of two figures, whether neither states the other."""
+    texts = [" ".join(each.passage.text[start:end] for start, end in each.highlight) for each in (one, other)]
+    if all(map(list_claim_figures, texts)):
+        return all(find_missing_figure(text, [given]) for text, given in (texts, texts[::-1]))
+    words = list(map(content_stems, texts))
     return all(words) and words[0].isdisjoint(words[1])
 
 

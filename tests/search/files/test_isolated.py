@@ -15,7 +15,7 @@ import pytest
 
 from suffice.errors import InputError
 from suffice.search.corpus.search import CorpusSearch
-from suffice.search.files import isolated, ocr
+from suffice.search.files import html, isolated, ocr
 from suffice.search.files.chunk import UnreadableFile
 from suffice.search.files.isolated import read_documents, read_isolated
 from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
@@ -202,11 +202,60 @@ def test_slow_files_share_a_budget_and_the_others_are_read(tmp_path: Path, monke
 
 
 def test_a_file_has_its_whole_time_until_slow_files_have_used_up_theirs(tmp_path: Path) -> None:
-    budget = isolated._SlowFileBudget()
-    usual = isolated.get_limits(0)
-    tried = 0
-    while budget.make_job(tmp_path / "a.md").limits == usual:
+    budget, tried = isolated._SlowFileBudget(), 0
+    usual = isolated._make_job(tmp_path / "a.md")
+    while budget.limit(usual) == usual:
         tried += 1
-        budget.check_result(JobFailed.from_limit("time", usual), "a.md")
+        budget.check_result(JobFailed.from_limit("time", usual.limits), "a.md")
     assert tried == 6
-    assert budget._limits[-1].cpu_seconds == 2
+    assert budget.limit(usual).limits.cpu_seconds == 2
+
+
+@pytest.mark.attack("hostile folders")
+def test_files_that_wait_for_a_worker_get_what_is_left_of_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolated, "_SLOW_FILE_SECONDS", 3)
+    monkeypatch.setattr(isolated, "_SHORT_CPU_SECONDS", 1)
+    monkeypatch.setattr(isolated, "_WALL_CLOCK_FACTOR", 0.2)
+    slow = IsolatedJob("time:sleep", (60,), isolated._make_limits(1 << 30, 3))
+    monkeypatch.setattr(isolated, "_make_job", lambda path: slow)
+    paths = [tmp_path / f"{number}.md" for number in range(5)]  # All of them are sent to the pool at once.
+    first, *others, last = list(read_documents(paths))
+    assert "takes longer than 3 s" in str(first)
+    assert "takes longer than 1 s" in str(last)
+    assert sum("name it alone" in str(other) for other in others) >= len(others) - 1
+
+
+@pytest.mark.attack("hostile folders")
+@pytest.mark.parametrize(
+    "markup",
+    ["[<div ", "<div ", "<!--", "<p a=", '<p a="', "<a =", "</", "<?", "&", "<div>", "<table><tr>", "<td>x"],
+    ids="div-in-text div comment attribute quote equals end instruction ampersand nested table cell".split(),
+)
+def test_markup_without_an_end_is_read_in_proportion_to_its_length(markup: str) -> None:
+    page = "<p>The heron waits at the pond.</p>\n"
+
+    def measure(length: int) -> float:
+        start = time.process_time()
+        chunks = html.parse(page + markup * (length // len(markup)), "a.html")
+        assert chunks[0].text.startswith("The heron waits at the pond.")
+        return time.process_time() - start
+
+    measure(1_000)
+    assert measure(120_000) < 8 * measure(30_000) + 0.3
+
+
+@pytest.mark.parametrize("unfinished", ["<!-- A note", "<p class='", "</p", "<?php", "<![CDATA[ "])
+def test_text_after_markup_without_an_end_is_read(unfinished: str) -> None:
+    page = f"<p>The heron waits.</p>{unfinished}\n<p>The crane sleeps.</p>\n<p>The stork eats.</p>"
+    text = "\n".join(chunk.text for chunk in html.parse(page, "a.html"))
+    assert [bird in text for bird in ("heron waits.", "crane sleeps.", "stork eats.")] == [True] * 3
+
+
+def test_end_tags_of_elements_nested_too_deep_close_nothing_above_the_page() -> None:
+    page = (
+        "<p>The heron waits.</p>" + "<div>" * 5_000 + "<p>The crane sleeps." + "</div>" * 5_000 + "<p>The stork eats."
+    )
+    text = "\n".join(chunk.text for chunk in html.parse(page, "a.html"))
+    assert text.split("\n\n") == ["The heron waits.", "The crane sleeps.", "The stork eats."]

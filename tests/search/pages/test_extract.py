@@ -18,11 +18,11 @@ def page(body: str) -> FetchedPage:
     return FetchedPage("https://example.org/a", "text/html", "utf-8", body.encode())
 
 
-def test_page_of_comments_does_not_hang() -> None:
+def test_page_of_open_links_does_not_hang() -> None:
     async def main() -> str:
-        hostile = asyncio.create_task(extract_isolated(page("<!--" * 500_000), 8000, LOW))
+        hostile = asyncio.create_task(extract_isolated(page("<a>" * 500_000), 8000, LOW))
         fine = await extract_isolated(page("<h1>Heron</h1><p>The heron waits at the pond.</p>"), 8000)
-        with pytest.raises(PageError, match=r"example\.org.*(longer than|contains no)"):
+        with pytest.raises(PageError, match=r"example\.org.*longer than"):
             await hostile
         return fine.parts[0][0]
 

@@ -2,11 +2,10 @@
 
 The lines of the text are not the lines of the file; each chunk has the range of source lines it was taken from. Navigation,
 asides, scripts and the anchors of headings are left out. Nothing is fetched and no style is applied. The parser is the
-standard library's: it reads broken markup in linear time and says on which line it is.
+standard library's, which says on which line it is; what it reads in more than linear time is bounded here.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
@@ -45,6 +44,7 @@ _CLOSES: dict[str, tuple[str, ...]] = {
 _MIN_MAIN_CHARS = 200  # Less text in <main> than this: the page is built otherwise.
 _MAX_NESTING = 8  # Levels of lists that are indented.
 _MAX_DEPTH = 100  # Elements inside each other; the text of deeper ones belongs to the last.
+_MAX_UNFINISHED = 16  # Tags and comments without an end that are looked for; each look reads the rest of the file.
 _LANGUAGE = re.compile(r"\b(?:language|lang|highlight-source|brush)[-: ]+([\w+#]+)")
 
 
@@ -112,7 +112,7 @@ def _build_tree(source: str) -> _HtmlElement:
     builder = _TreeBuilder()
     try:
         builder.feed(source)
-        builder.close()
+        builder.finish()
     except AssertionError:
         # html.parser asserts that "<![" opens a section it knows. Escaping it makes it text and keeps the line numbers.
         return _build_tree(source.replace("<![", "&lt;!["))
@@ -126,35 +126,37 @@ class _TreeBuilder(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.root = _HtmlElement("html")
         self._open = [self.root]
-        self._counts: Counter[str] = Counter()  # Of the open elements, by tag.
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         closed = _CLOSES.get(tag, ("p",) if tag in _BLOCK_TAGS else ())
-        for index in range(len(self._open) - 1, 0, -1) if any(self._counts[name] for name in closed) else ():
+        for index in range(len(self._open) - 1, 0, -1):
             name = self._open[index].tag
             if name in closed:
-                self._close(index)
+                del self._open[index:]
             elif name in _SCOPE_TAGS:
                 break
-        parent = self._open[-1]
-        is_deep = len(self._open) > _MAX_DEPTH
-        element = _HtmlElement(tag, dict(attrs), parent.children if is_deep else [])
-        if not is_deep:
-            parent.children.append(element)
-        if tag not in _VOID_TAGS:
-            self._open.append(element)
-            self._counts[tag] += 1
+        if len(self._open) <= _MAX_DEPTH:
+            element = _HtmlElement(tag, dict(attrs))
+            self._open[-1].children.append(element)
+            if tag not in _VOID_TAGS:
+                self._open.append(element)
 
     def handle_endtag(self, tag: str) -> None:
-        if self._counts[tag]:
-            self._close(next(i for i in range(len(self._open) - 1, 0, -1) if self._open[i].tag == tag))
+        index = next((i for i in range(len(self._open) - 1, 0, -1) if self._open[i].tag == tag), len(self._open))
+        del self._open[index:]
 
     def handle_data(self, data: str) -> None:
         self._open[-1].children.append(_HtmlText(data, self.getpos()[0]))
 
-    def _close(self, index: int) -> None:
-        self._counts.subtract(element.tag for element in self._open[index:])
-        del self._open[index:]
+    def finish(self) -> None:
+        """Read what has no end as text; ``close`` alone looks for the end of each such tag again."""
+        for _ in range(_MAX_UNFINISHED):
+            if self.rawdata.startswith("<"):
+                rest, self.rawdata = self.rawdata[1:], ""
+                self.handle_data("<")
+                self.feed(rest)
+        self.rawdata = self.rawdata.replace("<", "&lt;")
+        self.close()
 
 
 # -- the page --------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ What a file may use grows with its size: a linear parser is never stopped on a l
 
 import os
 import stat
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,8 +42,8 @@ def read_documents(
     Files that reach their limit on processor time share a budget: when it is spent, every further file has only two seconds.
     """
     budget = _SlowFileBudget()
-    jobs, workers = map(budget.make_job, paths), choose_worker_count(len(paths))
-    results = get_pool().run_all(jobs, Document, check_cancelled, max_workers=workers)
+    jobs, workers = map(_make_job, paths), choose_worker_count(len(paths))
+    results = get_pool().run_all(jobs, Document, check_cancelled, max_workers=workers, start=budget.limit)
     for path, result in zip(paths, results, strict=True):
         document = budget.check_result(result, str(path))
         needs_ocr = document.needs_ocr if isinstance(document, Document) else isinstance(document, ScannedFile)
@@ -113,20 +112,16 @@ class _SlowFileBudget:
 
     def __init__(self) -> None:
         self._seconds_left = _SLOW_FILE_SECONDS
-        self._limits: deque[Limits] = deque()  # Of the files whose results are still to come.
 
-    def make_job(self, path: Path) -> IsolatedJob:
-        job = _make_job(path)
-        if self._seconds_left <= 0:
-            job = structs.replace(job, limits=_make_limits(job.limits.memory_bytes, _SHORT_CPU_SECONDS))
-        self._limits.append(job.limits)
-        return job
+    def limit(self, job: IsolatedJob) -> IsolatedJob:
+        """Return a job with what it may use if it begins now."""
+        short = _make_limits(job.limits.memory_bytes, _SHORT_CPU_SECONDS)
+        return job if self._seconds_left > 0 else structs.replace(job, limits=short)
 
     def check_result(self, result: Document | JobFailed | SufficeError, name: str) -> Document | UnreadableFile:
-        limits = self._limits.popleft()
         if isinstance(result, JobFailed) and result.kind == "time":
-            self._seconds_left -= limits.cpu_seconds
-            if limits.cpu_seconds == _SHORT_CPU_SECONDS:
+            self._seconds_left -= result.cpu_seconds
+            if result.cpu_seconds == _SHORT_CPU_SECONDS:
                 return UnreadableFile(
                     f"{name} {result}, and other slow files have used up the {_SLOW_FILE_SECONDS} s that files may take "
                     "together; name it alone to give it more time."

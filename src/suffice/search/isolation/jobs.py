@@ -42,9 +42,9 @@ class Outcome(msgspec.Struct, array_like=True, frozen=True):
 class JobFailed(Exception):
     """A job that reached a limit, crashed its process, or hit a bug. The message continues a sentence about the input."""
 
-    def __init__(self, kind: FailureKind, message: str) -> None:
+    def __init__(self, kind: FailureKind, message: str, cpu_seconds: int = 0) -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind, self.cpu_seconds = kind, cpu_seconds  # The seconds that it might use at most.
 
     @classmethod
     def from_limit(cls, kind: Literal["time", "memory", "output"], limits: Limits) -> "JobFailed":
@@ -53,7 +53,7 @@ class JobFailed(Exception):
             "memory": f"needs more than {limits.memory_bytes >> 20} MB of memory to parse",
             "output": f"expands to more than {limits.output_bytes >> 20} MB of text",
         }
-        return cls(kind, messages[kind])
+        return cls(kind, messages[kind], limits.cpu_seconds)
 
 
 def frame(body: bytes) -> bytes:

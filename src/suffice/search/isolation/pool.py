@@ -148,8 +148,9 @@ class WorkerPool:
         check_cancelled: Callable[[], None] = lambda: None,
         *,
         max_workers: int | None = None,
+        start: Callable[[IsolatedJob], IsolatedJob] = lambda job: job,
     ) -> Iterator[T | JobFailed | SufficeError]:
-        """Yield the results of jobs in order; failures are results too. Jobs run ahead of the caller."""
+        """Yield results and failures in order, ahead of the caller; ``start`` may limit a job whose turn has come."""
         limit = min(max_workers or self.size, self.size)
         stopped = threading.Event()
 
@@ -160,7 +161,7 @@ class WorkerPool:
 
         def run(job: IsolatedJob) -> T | JobFailed | SufficeError:
             try:
-                return self.run(job, result_type, check)
+                return self.run(start(job), result_type, check)
             except (JobFailed, SufficeError) as error:
                 return error
 
