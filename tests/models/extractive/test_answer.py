@@ -163,6 +163,20 @@ def test_a_bound_belongs_to_its_figure(bound: str, found: str) -> None:
     assert answer.short_answer == f"{bound if bound != 'by ' else ''}4 %"
 
 
+@pytest.mark.parametrize(("found", "whole"), [("40", "40%"), ("5", "5,700"), ("12", "12-month"), ("1987", "1987")])
+def test_a_figure_is_never_cut(found: str, whole: str) -> None:
+    text = "The fee fell by 40%, to 5,700 EUR (since 1987), for a 12-month lease."
+    answer = ask("What was the fee?", passage(text, "Lease"), reader=FixedReader(found, 0.99))
+    assert answer.short_answer == whole
+    assert f"**{whole}**" in render_quotation(answer.quotations[0], "[1]")
+
+
+def test_words_that_begin_in_the_title_are_no_short_answer() -> None:
+    titled = passage("Bridge. It was opened in 1890.", "The Forth")
+    answer = ask("Which bridge was opened in 1890?", titled, reader=FixedReader("The Forth\nBridge", 0.99))
+    assert answer.short_answer == ""
+
+
 def test_a_question_of_two_parts_gets_no_short_answer() -> None:
     sure = FixedReader("John Fowler", 0.999)
     assert ask("Who designed the Forth Bridge?", BRIDGE, reader=sure).short_answer

@@ -142,7 +142,8 @@ def read_passages(
         answers = [look(wording, texts) for wording in (question.text, *question.parts)]
         for i, own in zip(chosen, zip(*answers, strict=True), strict=True):
             best, shift = max(own, key=attrgetter("probability")), len(passages[i].title) + 1
-            found[i] = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
+            span = (best.start - shift, best.end - shift) if best.start >= shift else (0, 0)  # Not of the title.
+            found[i] = AnswerSpan(best.probability, *span)
             rows[i][-1] = logit(best.probability)
 
     def rank(places: Sequence[int], model: str) -> list[int]:
