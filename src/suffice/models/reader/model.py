@@ -103,7 +103,9 @@ class ReaderModel:
             probability = float(1 / (1 + np.exp(-answerable[0] / temperature)))
             if window.offsets and probability > best.probability:
                 scores = ends[0, window.passage_start : window.passage_start + len(window.offsets)]
-                first, last = _best_span(scores, [category(passage[start]) in ("Nd", "Sc") for start, _ in window.offsets])
+                first, last = _best_span(
+                    scores, [category(passage[start]) in ("Nd", "Sc") for start, _ in window.offsets]
+                )
                 best = AnswerSpan(probability, window.offsets[first][0], window.offsets[last][1])
         return best
 
