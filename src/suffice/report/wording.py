@@ -11,14 +11,13 @@ from suffice.report.timeline import list_stopping_verdicts
 from suffice.text.plain import count, finite_or_none, format_number
 from suffice.types import Report, Stop
 
-_Unit = Literal["share", "of 10", "number", "seconds", "usd"]
 PARTLY_NOTICE = "This may answer only a part of the question"
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
     label: str
-    unit: _Unit = "number"
+    unit: Literal["share", "of 10", "number", "seconds", "usd"] = "number"
     stops: Literal["below", "from", ""] = ""
     """Whether a gate stops when the reading is below its threshold or from its threshold on; empty if gates differ."""
 
@@ -94,7 +93,8 @@ def describe_search(report: Report) -> str:
     """Say in one short line where was searched or what was read, how much was found, and who wrote the answer."""
     rounds, coverage, scope = report.stop.rounds, report.stop.coverage, _describe_scope(report)
     queries = sum(len(record.queries) for record in rounds)
-    passages = count(sum(record.new_passages for record in rounds if record.accepted), "passage")
+    new = sum(record.new_passages for record in rounds if record.accepted)
+    passages = count(new, "passage") if new else "no passage found"
     how = f"Searched {scope}: {count(len(rounds), 'round')}, {count(queries, 'query', 'queries')}, {passages}"
     if coverage is not None:
         how = f"Read {coverage.files_read:,} of {count(coverage.files, 'file')} in {scope}: {passages}"
