@@ -106,7 +106,7 @@ NEEDS = (
     "─▶",
     "runs/grid",
 )
-GUIDES = ("usage", "skills", "stopping", "tuning", "lab")
+GUIDES = ("../README", "usage", "skills", "stopping", "tuning", "lab", "beside", "models", "web")
 
 
 def test_commands_of_the_guides_work(
@@ -115,6 +115,7 @@ def test_commands_of_the_guides_work(
     """Every command that needs only this machine ends without an error, in a folder that has what the pages name."""
     examples = ROOT / "examples/documents"
     for name, target in {
+        "examples": ROOT / "examples",
         "contracts": examples / "contracts",
         "handbook": examples / "contracts",
         "history": examples / "contracts",
@@ -147,7 +148,7 @@ def test_commands_of_the_guides_work(
             assert status in (0, 1, 3), (line, shown.err)
             assert "this is a bug" not in shown.err, line
             ran += 1
-    assert ran >= 15
+    assert ran >= 24
 
 
 EXAMPLE = re.compile(r"^## (A \w+)\n.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)

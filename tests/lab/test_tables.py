@@ -67,12 +67,17 @@ def test_the_variance_of_a_gate_is_that_of_its_effect_on_each_question():
 
 
 def test_every_table_is_there_and_names_its_references():
-    rows = [*make_rows(), *(make_row(n, gate="judged") for n in range(40)), make_row(1, variant="k=3")]
+    rows = [
+        *make_rows(),
+        *(make_row(n, gate="judged") for n in range(40)),
+        make_row(1, variant="k=3"),
+        make_row(1, "structured", variant="k=3"),
+    ]
     tables = {table.slug: table for table in build_tables(rows)}
     assert tables.keys() == set(
         """rows judge-by-memory f1-by-memory recall-by-memory no-answer gate-by-memory gate-by-harness
         gaps memory-tests memory-by-harness memory-by-score memory-by-answerable memory-by-group
-        gate-by-score metrics rounds fire ablations equal-rounds equal-tokens
+        gate-by-score metrics rounds fire ablations memory-by-variant variants equal-rounds equal-tokens
         sweep variance frontier""".split()
     )
     text = "\n\n".join(map(to_markdown, tables.values()))
@@ -97,6 +102,25 @@ def test_every_score_is_compared_by_split_and_by_gate():
     gated = {row[2]: row for row in find(rows, "gate-by-score").rows}
     assert gated["baseline"][3:6] == ["exhaustion", "60", "+0.000"]
     assert gated["baseline"][6].startswith("-0.0")
+
+
+def test_the_rounds_of_a_run_are_given_as_mean_and_median():
+    rows = [make_row(n, rounds=9 if n == 0 else 3) for n in range(40)]
+    assert find(rows, "rounds").rows == [["tiny", "ircot", "none", "40", "3.15 (3)"]]
+
+
+def test_a_varied_setting_is_tested_against_the_usual_one_and_memories_at_each_setting():
+    rows = make_rows()
+    for question in range(40):
+        noise = (question % 7) / 20
+        rows += [
+            make_row(question, f1=0.2 + noise, variant="k=3"),
+            make_row(question, "structured", f1=0.6, variant="k=3"),
+        ]
+    effects = {row[1]: row[6] for row in find(rows, "memory-by-variant").rows}
+    assert effects["k=3"].endswith("‡")
+    settings = {(row[2], row[4]): row[7] for row in find(rows, "variants").rows}
+    assert settings[("baseline", "k=3")] == "-0.100‡"
 
 
 def test_the_first_table_says_what_is_not_written():
@@ -149,7 +173,7 @@ def test_a_gate_is_compared_with_no_gate_on_the_same_questions():
     assert row[:4] == ["tiny", "baseline", "exhaustion", "40"]
     assert row[7] == "-20% [-20%, -20%]"
     fire = find(make_rows(), "fire").rows[0]
-    assert fire[4:] == ["40", "100%", "3.00", "3", "20% [20%, 20%]"]
+    assert fire[4:] == ["40", "100%", "3.00 (3)", "20% [20%, 20%]"]
 
 
 def test_a_gate_is_held_against_fixed_k_and_the_oracle():

@@ -43,6 +43,13 @@ def test_an_answer_is_found_where_it_stands():
     assert answer.probability > 0.5 > none.probability
 
 
+@pytest.mark.parametrize("amount", ["400,000 litres", "5,700 t", "€ 300,000 worth", "80 %"])
+def test_an_amount_keeps_its_figure(amount):
+    passage = f"The electric ferry saves {amount} of diesel a year."
+    (answer,) = get_reader().reread("What does an electric ferry save?", [passage])
+    assert passage[answer.start : answer.end].startswith(f"{amount} of diesel")
+
+
 def test_the_end_of_a_long_passage_is_read_too():
     long = NOISE + TOWER
     [answer] = get_reader().read("Who designed the Meridian bridge?", [long])

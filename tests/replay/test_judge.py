@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,13 @@ def test_what_if_of_a_gate_that_never_fires() -> None:
     assert not found.stop_point.fired
     assert found.missed == ()
     assert "would not have stopped" in str(found)
+
+
+@pytest.mark.parametrize(("gate", "outcome"), [("fixed(1)", "have stopped there too"), ("fixed(9)", "have gone on")])
+def test_a_run_of_one_round_could_not_end_sooner(gate: str, outcome: str) -> None:
+    trace = record_trace()
+    said = str(what_if(replace(trace, rounds=trace.rounds[:1]), parse_gate(gate)))
+    assert said == f"With 1 round no rule could end this run sooner; {gate} would {outcome}."
 
 
 def test_what_if_names_unknown_readings() -> None:

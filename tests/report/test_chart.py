@@ -62,8 +62,12 @@ def test_a_reading_that_only_a_verdict_recorded_is_drawn(stop: Stop) -> None:
     verdict = Verdict(
         "any", True, "saturated", parts=(Verdict("own", True, "saturated", signals={"own.value": (4.0, 5.0)}),)
     )
-    only = replace(stop, reason="saturated", round=1, rounds=(RoundRecord(1, True, (), 0, {}, (verdict,)),))
-    assert "own.value" in _words(chart.render_chart(only))
+    first, last = RoundRecord(1, True, (), 0, {}, ()), RoundRecord(2, True, (), 0, {}, (verdict,))
+    assert "own.value" in _words(chart.render_chart(replace(stop, reason="saturated", round=2, rounds=(first, last))))
+
+
+def test_one_round_has_no_course_to_draw(stop: Stop) -> None:
+    assert chart.render_chart(replace(stop, round=1, rounds=stop.rounds[:1])) == ""
 
 
 @given(

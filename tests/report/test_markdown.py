@@ -17,6 +17,7 @@ from suffice.report import markdown
 from suffice.report.html import render_html
 from suffice.report.notices import NOTICES
 from suffice.report.timeline import describe_outcome
+from suffice.report.wording import describe_search
 from suffice.testing import WordSearch
 from suffice.text.plain import to_one_line
 from suffice.types import ClosestPassage, Excerpt, Report, RoleUsage
@@ -186,3 +187,10 @@ def test_a_passed_review_shows_what_it_still_found(report: Report) -> None:
     reviewed = replace(report, metadata={**report.metadata, "review": asdict(review)})
     assert "the figure is that of 2022" in markdown.render_markdown(reviewed)
     assert "the figure is that of 2022" in render_html(reviewed)
+
+
+def test_a_search_without_a_hit_says_so_instead_of_a_zero(report: Report) -> None:
+    rounds = tuple(replace(one, new_passages=0) for one in report.stop.rounds)
+    empty = replace(report, stop=replace(report.stop, rounds=rounds, coverage=None))
+    assert "no passage found" in describe_search(empty)
+    assert "0 passages" not in describe_search(empty)

@@ -62,7 +62,7 @@ def test_every_view_passes_an_accessibility_check(browser: Browser, service, wid
         page.click("#why > summary")
         page.click("#why-details > summary")
         page.click("#whatif > summary")
-        expect(page.locator("#whatif-chart svg")).to_be_visible()
+        expect(page.locator("#whatif-result")).to_contain_text("no rule could end")
         assert violations(page) == []
         page.click("text=Open larger")
         expect(page.locator("#larger")).to_be_visible()
@@ -263,8 +263,10 @@ def test_an_earlier_run_can_be_deleted(page: Page, service) -> None:
     assert service.client.get(f"/jobs/{run}").status_code == 404
 
 
-def test_another_gate_can_be_tried(page: Page) -> None:
-    ask(page)
+def test_another_gate_can_be_tried(page: Page, service) -> None:
+    task = "When did Karl von Frisch decode the dance, and who designed the Eiffel Tower?"
+    run = service.run(task, options={"stop": "fixed(2)", "alpha": 1, "k": 1}).headers["x-run"]
+    page.goto(f"/#/runs/{run}")
     expect_report(page)
     page.click("#why > summary")
     page.click("#whatif > summary")
@@ -273,6 +275,7 @@ def test_another_gate_can_be_tried(page: Page) -> None:
     expect(page.locator("#expression")).to_have_value("fixed(k=1)")
     expect(page.locator("#whatif-result")).to_contain_text("fixed(1) would have stopped it after round 1")
     expect(page.locator("#whatif-chart svg")).to_be_visible()
+    assert violations(page) == []
     assert page.locator("#whatif-chart svg").get_attribute("viewBox").startswith("0 0 760"), "not the chart for phones"
     page.fill("#expression", "fixed(k=2) | exhaustion(p=3)")
     expect(page.locator("#dials input").first).to_have_value("2")
@@ -283,6 +286,16 @@ def test_another_gate_can_be_tried(page: Page) -> None:
     expect(page.locator("#whatif-result")).to_contain_text("nonsense")
     page.fill("#expression", "worth(file='/etc/passwd')")
     expect(page.locator("#whatif-result")).to_contain_text("file")
+
+
+def test_of_a_run_of_one_round_is_said_that_no_gate_ends_it_sooner(page: Page) -> None:
+    ask(page)
+    expect_report(page)
+    page.click("#why > summary")
+    page.click("#whatif > summary")
+    page.select_option("#gate", "fixed")
+    expect(page.locator("#whatif-result")).to_contain_text("With 1 round no rule could end this run sooner")
+    expect(page.locator("#whatif-chart svg")).to_have_count(0)
 
 
 def test_citation_opens_the_document_at_the_cited_words(page: Page) -> None:

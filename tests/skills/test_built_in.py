@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from suffice import InputError, Report, research
-from suffice.claims.dates import find_dates
 from suffice.prompts.judging import CheckDraft, CheckDraftResponse, CheckedStatement, Evaluation
 from suffice.prompts.planning import PlanResponse, ReflectionResponse
 from suffice.prompts.writing import SynthesisResponse
@@ -17,6 +16,7 @@ from suffice.report.markdown import render_markdown
 from suffice.skills.cite import mark_inference
 from suffice.skills.compare import parse_comparison
 from suffice.testing import ScriptedModel, WordSearch, make_passage
+from suffice.text.dates import find_dates
 from suffice.text.parts import build_statement
 
 TEXTS = {

@@ -127,9 +127,9 @@ def test_rows_items_and_sentences_without_the_name_fill_cells(tmp_path: Path) ->
     (tmp_path / "notes.txt").write_text("Quill X\n\nThe maker gives three years of warranty. A toner costs 112 EUR.\n")
     cells = compare("Lumen 200 vs Quill X by price and warranty", tmp_path).metadata["comparison"]["cells"]
     assert cells == {
-        "Lumen 200 / price": "model: Lumen 200; price EUR: 189; pages per minute: 22",
+        "Lumen 200 / price": "price EUR: 189",
         "Lumen 200 / warranty": "Warranty: two years",
-        "Quill X / price": "model: Quill X; price EUR: 249; pages per minute: 31",
+        "Quill X / price": "price EUR: 249",
         "Quill X / warranty": "The maker gives three years of warranty.",
     }
 
@@ -145,3 +145,21 @@ def test_a_sentence_that_answers_one_aspect_does_not_fill_the_cell_of_another(tm
     assert cells["Orbit Mini / warranty"] == "Orbit gives a warranty of one year."
     assert "Orbit Mini / reliability" not in cells
     assert cells["Harlan P2 / price for adults"] == cells["Harlan P2 / price for children"]
+
+
+@pytest.mark.parametrize("is_one_sheet", [True, False])
+def test_a_cell_from_a_sheet_is_the_value_alone(tmp_path: Path, is_one_sheet: bool) -> None:
+    pumps = {"Aldus": ("540", "12 kg", "2 years"), "Brena": ("620", "9 kg", "5 years")}
+    columns = ("price", "weight", "warranty")
+    if is_one_sheet:
+        rows = [",".join(("name", *columns)), *(",".join((name, *values)) for name, values in pumps.items())]
+        (tmp_path / "pumps.csv").write_text("\n".join(rows))
+    else:
+        for name, values in pumps.items():
+            rows = ["property,value", *map(",".join, zip(columns, values, strict=True))]
+            (tmp_path / f"{name.lower()}.csv").write_text("\n".join(rows))
+    report = compare("Aldus vs Brena by price and warranty", tmp_path)
+    assert report.metadata["comparison"]["cells"] == {
+        "Aldus / price": "540", "Aldus / warranty": "2 years", "Brena / price": "620", "Brena / warranty": "5 years",
+    }  # fmt: skip
+    assert "| **Aldus** | 540 [1] | 2 years [1] |" in report.final_answer

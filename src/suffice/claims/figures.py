@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 
+from suffice.text.dates import MONTH_NUMBERS, MONTHS
 from suffice.text.entities import extract_names
 from suffice.text.tokens import tokenize
 
 _WORDS = "two three four five six seven eight nine ten eleven twelve".split()
 _NUMBER_WORDS = {word: value for value, word in enumerate(_WORDS, 2)}
-_MONTHS = "january february march april may june july august september october november december".split()
-MONTH_NUMBERS = {name: value for value, month in enumerate(_MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "k": 1e3}
 _MONEY_SCALES = {"m": 1e6, "M": 1e6, "b": 1e9, "B": 1e9, "K": 1e3}
 _CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
@@ -33,7 +32,7 @@ _FIGURE = re.compile(
     (?:[\s-]?(?P<unit>%|per[ ]cent\b|°?[^\W\d_]+))?""",
     re.VERBOSE | re.IGNORECASE,
 )
-_MONTH = re.compile(rf"\b(?:{'|'.join(month[:3].capitalize() for month in _MONTHS)})[a-z]*\b\.?")
+_MONTH = re.compile(rf"\b(?:{'|'.join(month[:3].capitalize() for month in MONTHS)})[a-z]*\b\.?")
 _LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s+")
 _MAX_RATIO_ROUNDING = 0.02  # A ratio that was computed and rounded, such as 29 % for 29.3 %, differs by no more.
 _MAX_TERMS = 60  # Of more figures every value follows by some step, and to try them all takes minutes.

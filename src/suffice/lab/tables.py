@@ -77,6 +77,10 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
         _round_table(usual),
         _fire_table(usual),
         _ablation_table(good),
+        _memory_score_table(
+            [row for row in good if row["variant"]], "variant", "retriever and depth (Tables 20 and 22)"
+        ),
+        _effect_table("variants", "What a setting changes (Table 21)", [*CELL, "variant"], _variant_cases(good)),
         _equal_round_table(usual),
         _equal_token_table(usual),
         _sweep_table(usual),
@@ -225,10 +229,15 @@ def _metric_table(rows: Sequence[Row]) -> ResultTable:
 
 
 def _round_table(rows: Sequence[Row]) -> ResultTable:
-    note = "Means over the n questions that all cells of a harness have."
-    table = ResultTable("rounds", "Rounds per run", [*_HARNESS, "gate", "n"], note)
+    note = "Over the n questions that all cells of a harness have; in brackets the median."
+    table = ResultTable("rounds", "Rounds per run: mean and median (Table 14)", [*_HARNESS, "gate", "n"], note)
     cells = _group_shared(rows, *_HARNESS, "gate")
-    return _add_memories(table, rows, cells, lambda own: f"{fmean(row['rounds'] for row in own):.2f}{mark_few(own)}")
+
+    return _add_memories(table, rows, cells, lambda own: _format_rounds([row["rounds"] for row in own]) + mark_few(own))
+
+
+def _format_rounds(rounds: Sequence[float]) -> str:
+    return f"{fmean(rounds):.2f} ({median(rounds):g})"
 
 
 def _fire_table(rows: Sequence[Row]) -> ResultTable:
@@ -236,13 +245,13 @@ def _fire_table(rows: Sequence[Row]) -> ResultTable:
         "Tokens saved: all tokens of the run, the gate's own calls included, against the run without a gate, on the questions "
         "that have both, with a bootstrap 95 % interval."
     )
-    header = [*CELL, "n", "fired", "fire round", "median", "tokens saved"]
+    header = [*CELL, "n", "fired", "fire round (median)", "tokens saved"]
     table = ResultTable("fire", "Fire rate, fire round and net savings", header, note)
     for key, group in group_rows(_select_gated(rows), *CELL):
         fired = [row["fire_round"] for row in group if row["fired"]]
         saved = format_token_change(_pair_with_free(group, rows), saved=True)
-        rounds = [f"{fmean(fired):.2f}", f"{median(fired):g}"] if fired else ["–", "–"]
-        table.rows.append([*key, format_count(len(group)), f"{len(fired) / len(group):.0%}", *rounds, saved])
+        rounds = _format_rounds(fired) if fired else "–"
+        table.rows.append([*key, format_count(len(group)), f"{len(fired) / len(group):.0%}", rounds, saved])
     return table
 
 
@@ -255,6 +264,15 @@ def _ablation_table(rows: Sequence[Row]) -> ResultTable:
             cells = [format_count(len(own)), *_format_scores(own), f"{fmean(map(count_tokens, own)):,.0f}"]
             table.rows.append([*key, variant or "usual", *cells])
     return table
+
+
+def _variant_cases(rows: Sequence[Row]) -> Iterator[_Case]:
+    """Yield the pairs of each varied setting and the usual one."""
+    for key, group in group_rows(rows, *CELL):
+        usual = select_rows(group, variant="")
+        for (variant,), own in group_rows(group, "variant"):
+            if variant:
+                yield [*key, variant], pair_rows(own, usual)
 
 
 def _equal_round_table(rows: Sequence[Row]) -> ResultTable:

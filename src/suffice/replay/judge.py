@@ -87,6 +87,9 @@ class WhatIf:
         note = (
             f" This run has no reading of {', '.join(self.unknown)}, so what needs it abstains." if self.unknown else ""
         )
+        if rounds < 2:
+            outcome = "have stopped there too" if self.stop_point.fired else "have gone on"
+            return f"With {count(rounds, 'round')} no rule could end this run sooner; {self.stop.gate} would {outcome}.{note}"
         if not self.stop_point.fired:
             return f"{self.stop.gate} would not have stopped this run within its {count(rounds, 'round')}.{note}"
         how = "after" if self.stop_point.kept_rounds == self.stop_point.rounds else "in"

@@ -29,13 +29,13 @@ _TOP_MARGIN, _BOTTOM_MARGIN, _PANEL_HEIGHT, _PANEL_GAP, _RIGHT_MARGIN = 30, 30, 
 
 
 def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart", limit: int = 6) -> str:
-    """Return the chart as an inline ``<svg>``, empty if no round has a reading.
+    """Return the chart as an inline ``<svg>``, empty if no round has a reading or there is only one round.
 
     ``width`` is the width of the view box in units of its text, so a narrow screen needs its own, narrower chart.
     ``prefix`` makes the element ids unique if a page contains several charts. ``limit`` is the number of readings.
     """
     names = select_readings(stop, limit)
-    if not names:
+    if not names or len(stop.rounds) < 2:
         return ""
     layout = _ChartLayout(width, len(stop.rounds), len(names))
     stopping = {name for leaf in list_stopping_verdicts(stop) for name in leaf.signals}

@@ -18,10 +18,10 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from suffice.answers import Finding, Offsets, Quotation
-from suffice.claims.dates import find_dates
 from suffice.claims.figures import Figure, find_figures, share_name
 from suffice.models.extractive.ranking import QuestionWords, source_stems
 from suffice.text.blocks import ITEM_MARKER, split_blocks
+from suffice.text.dates import find_dates
 from suffice.text.entities import content_stems, extract_names, strip_instruction, strip_parenthetical
 from suffice.text.question import read_question
 from suffice.text.quotations import name_file
@@ -171,8 +171,8 @@ def read_period(text: str) -> float | None:
 
 def find_passage_date(passage: Passage) -> str:
     """Return the date in the title or the file name of a passage, year first; empty if there is none."""
-    if dates := find_dates(passage.title):
-        return str(dates[0])
+    for date in find_dates(passage.title):
+        return str(date)
     match = DATE.search(passage.title) or DATE.search(PurePath(passage.place.path).name)
     return match[0] if match else ""
 

@@ -278,7 +278,7 @@ def _render_stop(report: Report) -> str:
     fruitless = _render_items(_escape(query, 300) for query in wording.list_fruitless_queries(report))
     return f"""<details id="why" class="fold">
 <summary><h2>{_escape(wording.describe_stop(stop))}</h2></summary>
-{figure if charts[0] and len(stop.rounds) > 1 else ""}
+{figure if charts[0] else ""}
 {f'<p class="explanation" dir="auto">{_escape(why)}</p>' if why else ""}
 {f'<p class="explanation">{_escape(breadth)}</p>' if (breadth := render_breadth(report.notices)) else ""}
 <details id="why-details"><summary>Details</summary>

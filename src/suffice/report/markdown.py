@@ -24,6 +24,7 @@ from suffice.text.markdown import escape_line, escape_markdown, neutralize_links
 from suffice.text.plain import count, strip_control_chars, to_one_line
 from suffice.text.quoting import quote_block
 from suffice.text.sections import ReportSection
+from suffice.text.tokens import expand_numbers
 from suffice.types import ClosestPassage, Report, Stop, UsageSummary
 
 _HTTP_URL = re.compile(r"https?://[!-;=?-~]+", re.IGNORECASE)
@@ -112,7 +113,7 @@ def describe_partly(report: Report) -> str:
     if report.stop.sufficiency != "partly" or not report.final_answer:
         return ""
     words = [word for word in extract_key_words(report.task) if word.lower() not in _WORDS_OF_ASKING]
-    shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in report.excerpts))
+    shown = content_stems(expand_numbers(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in report.excerpts)))
     missing = [word for word in words if not content_stems(word) <= shown]
     lacks = f": no excerpt mentions {_join_words(missing)}" if report.excerpts and missing else ""
     return f"{wording.PARTLY_NOTICE}{lacks}."

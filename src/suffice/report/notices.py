@@ -117,7 +117,7 @@ def describe_absence(absence: Absence) -> str:
     said = f"No passage was found to state this. {read} read"
     if not _LEAST_BOUND <= absence.at_most < _NO_BOUND:
         return f"{said}."
-    bound = f"at most {100 * absence.at_most:.2g} % of {rest} can state it ({absence.confidence:.0%})"
+    bound = f"at most {100 * absence.at_most:.2g} % of {rest} can state it ({100 * absence.confidence:.0f} %)"
     return f"{said}; {bound}, what the reader misses included."
 
 

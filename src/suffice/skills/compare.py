@@ -20,15 +20,15 @@ from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_sectio
 from suffice.skills.sentences import QuotedSentence, find_head, list_sentences
 from suffice.text.entities import stem_words
 from suffice.text.question import read_question
+from suffice.text.quotations import read_cells
 from suffice.types import Embed, Query
 
 MAX_ALTERNATIVES = 6
 MAX_CRITERIA = 6
 PASSAGES_PER_CELL = 4
 _RANKED_PER_CELL = 24  # Sentences nearest to a criterion, which are ranked.
-_MIN_SHARE = (
-    0.5  # A sentence that leads for another criterion, where it scores more than twice as much, is not in this cell.
-)
+# A sentence that leads for another criterion, where it scores more than twice as much, is not in this cell.
+_MIN_SHARE = 0.5
 _MIN_SCORE = 0.6  # Set on seven small folders: between 0.3 and 0.9 there is no cell, right or wrong.
 NOTHING_FOUND = "*nothing found*"
 ANY_CRITERION = "What the sources say"
@@ -100,7 +100,7 @@ class CompareSkill(SkillCode):
         context.metadata["comparison"] = {
             "alternatives": list(comparison.alternatives),
             "criteria": list(criteria),
-            "cells": {f"{one} / {other}": cell.text for (one, other), cell in cells.items()},
+            "cells": {f"{one} / {other}": _show_cell(cell, other) for (one, other), cell in cells.items()},
         }
         if not cells:
             return add_notice(written, "no_cells")
@@ -165,7 +165,24 @@ def _render_table(
 ) -> str:
     rows = [["", *criteria], ["---"] * (len(criteria) + 1)]
     for alternative in alternatives:
-        own = [cells.get((alternative, criterion)) for criterion in criteria]
-        shown = [NOTHING_FOUND if cell is None else f"{escape_cell(cell.text)} {cell.handle}" for cell in own]
+        shown = [NOTHING_FOUND] * len(criteria)
+        for i, criterion in enumerate(criteria):
+            if cell := cells.get((alternative, criterion)):
+                shown[i] = f"{escape_cell(_show_cell(cell, criterion))} {cell.handle}"
         rows.append([f"**{escape_cell(alternative)}**", *shown])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _show_cell(cell: QuotedSentence, criterion: str) -> str:
+    """Return a sentence, or of a row the value that is asked for: in the column of that name, or beside the name.
+
+    A name with more words, such as a unit, is shown with it: "price EUR: 540".
+    """
+    if cell.quotation.format != "table":
+        return cell.text
+    asked, columns = _list_stems(criterion), read_cells(cell.quotation)
+    named = [(name, value) for name, value in columns.items() if value]
+    if len(named) == 2:
+        named.append((named[0][1], named[1][1]))
+    name, value = next((one for one in named if asked <= _list_stems(one[0])), ("", cell.text))
+    return f"{name}: {value}" if asked < _list_stems(name) else value

@@ -5,11 +5,11 @@ from operator import itemgetter
 from pathlib import PurePath
 
 from suffice.answers import Statement
-from suffice.claims.dates import PartialDate, find_dates
 from suffice.claims.verify import Checked
 from suffice.skills.hooks import SkillCode, SkillContext, add_notice, add_section, make_answer
 from suffice.skills.sentences import QuotedSentence, find_head, list_sentences
 from suffice.text.citations import strip_citations
+from suffice.text.dates import PartialDate, find_dates
 from suffice.text.entities import content_stems
 from suffice.types import Passage
 
@@ -38,7 +38,7 @@ class TimelineSkill(SkillCode):
 def _list_told(context: SkillContext, statements: Iterable[Statement]) -> Iterator[tuple[PartialDate, str, Passage]]:
     """Yield the first date of each statement with a source, its words and the source."""
     for statement in statements:
-        dates, cited = find_dates(statement.text), map(context.run.evidence.find_passage, statement.handles)
+        dates, cited = list(find_dates(statement.text)), map(context.run.evidence.find_passage, statement.handles)
         if dates and (passage := next(filter(None, cited), None)):
             yield dates[0], strip_citations(statement.text), passage
 
@@ -59,7 +59,7 @@ def select_dated(task: str, sentences: Iterable[QuotedSentence]) -> list[tuple[P
     for sentence in sentences:
         passage, (title, *sections) = sentence.passage, sentence.headings
         shared = len(wanted & content_stems(" ".join([sentence.paragraph, sentence.heading, title])))
-        dates, by = find_dates(sentence.text), "sentence"
+        dates, by = list(find_dates(sentence.text)), "sentence"
         if not dates:
             dates, by = [date for date in find_dates("\n".join(sections[-1:])) if date.month], "heading"
         if not dates and wanted:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
+from suffice.text.dates import MONTHS, find_dates
+
 _WORD = re.compile(r"\w+")
 _ASCII_WORDS = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for code in range(128)) + bytes(128)
 _UNSPACED_SCRIPT = re.compile(
@@ -77,12 +79,18 @@ def expand_identifiers(text: str) -> str:
 
 
 def expand_numbers(text: str) -> str:
-    """Return the text with each version, date or dotted number as one more word after it: "2.0.0" is not "0.2.0".
+    """Return the text with each version or dotted number as one more word after it: "2.0.0" is not "0.2.0".
 
-    >>> expand_numbers("Flask 2.0.0 of 2021-05-11")
-    'Flask 2.0.0 n2n0n0 of 2021-05-11 n2021n05n11'
+    The days and months of its dates follow by number and name, so that "2025-05" is found by "May 2025".
+
+    >>> expand_numbers("Flask 2.0.0 of 2021-05-11"), expand_numbers("in May 2021")
+    ('Flask 2.0.0 n2n0n0 of 2021-05-11 n2021n05n11 n2021n05 may', 'in May 2021 n2021n05')
     """
-    return _DOTTED_NUMBER.sub(lambda match: f"{match[0]} n{match[1].translate(_NUMBER_JOINTS)}", text)
+    dates = [(date, str(date).translate(_NUMBER_JOINTS)) for date in find_dates(text) if date.month]
+    words = (word for date, form in dates for word in (f"n{form}", f"n{form[:7]}", MONTHS[date.month - 1]))
+    text = _DOTTED_NUMBER.sub(lambda match: f"{match[0]} n{match[1].translate(_NUMBER_JOINTS)}", text)
+    known = set(text.lower().split())
+    return " ".join([text, *dict.fromkeys(word for word in words if word not in known)])
 
 
 def _append_parts(match: re.Match[str]) -> str:

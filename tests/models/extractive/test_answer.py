@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from suffice.answers import Draft
 from suffice.api import research
 from suffice.models.extractive.answer import quote_answer
+from suffice.models.reader.model import get_reader
 from suffice.models.reading import AnswerSpan
 from suffice.testing import WordSearch, make_passage
 from suffice.text.question import read_question
@@ -162,6 +163,20 @@ def test_a_bound_belongs_to_its_figure(bound: str, found: str) -> None:
     assert answer.short_answer == f"{bound if bound != 'by ' else ''}4 %"
 
 
+@pytest.mark.parametrize(("found", "whole"), [("40", "40%"), ("5", "5,700"), ("12", "12-month"), ("1987", "1987")])
+def test_a_figure_is_never_cut(found: str, whole: str) -> None:
+    text = "The fee fell by 40%, to 5,700 EUR (since 1987), for a 12-month lease."
+    answer = ask("What was the fee?", passage(text, "Lease"), reader=FixedReader(found, 0.99))
+    assert answer.short_answer == whole
+    assert f"**{whole}**" in render_quotation(answer.quotations[0], "[1]")
+
+
+def test_words_that_begin_in_the_title_are_no_short_answer() -> None:
+    titled = passage("Bridge. It was opened in 1890.", "The Forth")
+    answer = ask("Which bridge was opened in 1890?", titled, reader=FixedReader("The Forth\nBridge", 0.99))
+    assert answer.short_answer == ""
+
+
 def test_a_question_of_two_parts_gets_no_short_answer() -> None:
     sure = FixedReader("John Fowler", 0.999)
     assert ask("Who designed the Forth Bridge?", BRIDGE, reader=sure).short_answer
@@ -256,6 +271,17 @@ def test_a_long_question_is_not_refused_for_words_that_no_source_has() -> None:
     answer = ask(question, cache, reader=FixedReader("least recently used item", 0.8))
     assert answer.sufficiency != "no"
     assert "least recently used item is discarded" in answer.quotations[0].text
+
+
+@pytest.mark.parametrize(
+    ("asked", "row"), [("May 2025", "2025-05"), ("June 2025", "2025-06"), ("2025-04", "April 2025")]
+)
+def test_a_month_is_found_however_it_is_written(asked: str, row: str) -> None:
+    months = ["2025-03", "2025-05", "2025-06", "2025-07", "January 2025", "February 2025", "April 2025", "2024-05"]
+    rows = [passage(f"month: {month}\nelectricity kWh: {500 + i}", "use.xlsx") for i, month in enumerate(months)]
+    question = read_question(f"How much electricity was used in {asked}?")
+    answer = quote_answer(question, rows, None, get_reader())
+    assert row in answer.quotations[0].text
 
 
 def test_the_same_text_is_shown_once() -> None:

@@ -21,11 +21,16 @@ def test_an_agent_takes_no_step_so_that_what_was_found_is_followed(step: IRCoTSt
 @pytest.mark.parametrize(
     ("question", "note", "answer"),
     [
-        (TASK, BRIDGE, "Halloran Works"),
+        ("Who built the Meridian bridge?", BRIDGE, "Halloran Works"),
         ("When was the Forth bridge opened?", Note("It was opened in 1890.", ()), "1890"),
-        ("What do bees do?", Note("bees dance", ()), "bees dance"),
+        ("How much do the batteries weigh?", Note("Both batteries together weigh 9 tonnes.", ()), "9 tonnes"),
         ("What do bees do?", Note("", ()), ""),
     ],
 )
-def test_a_short_answer_is_a_name_or_number_that_the_question_lacks(question: str, note: Note, answer: str) -> None:
-    assert answer_briefly(ShortAnswer(question, (note,))).text == answer
+def test_a_short_answer_is_what_the_reader_finds(question: str, note: Note, answer: str) -> None:
+    other = Note("The museum is open every day.", (), "Museum")
+    assert answer_briefly(ShortAnswer(question, (other, note) if note.text else (note,))).text == answer
+
+
+def test_without_notes_there_is_no_short_answer() -> None:
+    assert answer_briefly(ShortAnswer(TASK, ())).text == ""

@@ -48,6 +48,11 @@ def test_messages_with_parts_and_unix_time() -> None:
     ]
 
 
+def test_a_timestamp_is_given_to_the_minute() -> None:
+    turns = [{"user": "ann", "text": text, "ts": "2025-05-05T09:12:44.120Z"} for text in ("One.", "Two.")]
+    assert chat(turns)[0] == ("[2025-05-05 09:12] ann: One.", "1", "ann, 2025-05-05 09:12")
+
+
 def test_a_name_says_more_than_a_role() -> None:
     turns = [{"role": "user", "name": "Ann", "content": "One."}, {"role": "assistant", "name": "Bo", "content": "Two."}]
     assert [text for text, _, _ in chat(turns)] == ["Ann: One.", "Bo: Two."]

@@ -85,7 +85,22 @@ def test_messages_of_a_mailbox_are_numbered() -> None:
     assert list(chunks) == ["thread.mbox:message 1", "thread.mbox:message 2"]
     assert "\nFrom April on it runs hourly." in chunks["thread.mbox:message 1"].text
     assert "From pier 4, since the storm." in chunks["thread.mbox:message 2"].text
-    assert chunks["thread.mbox:message 2"].title == "Re: Ferry (ben@example.org, Wed, 04 Mar 2026 10:00:00 +0000)"
+    assert chunks["thread.mbox:message 2"].title == "Re: Ferry (ben@example.org, 4 March 2026)"
+    assert chunks["thread.mbox:message 1"].title == "Ferry timetable for Köln (Zoë Müller, 3 March 2026)"
+
+
+@pytest.mark.parametrize(
+    ("headers", "title"),
+    [
+        ("From: Ann\nDate: soon\nSubject: Hi", "Hi (Ann, soon)"),
+        ("Date: Mon, 5 May 2025 09:00 +0200\nSubject: Hi", "Hi (5 May 2025)"),
+        ("From: ann@example.org", "(no subject) (ann@example.org)"),
+        ("Subject: Hi", "Hi"),
+    ],
+)
+def test_a_message_is_titled_by_subject_sender_and_day(tmp_path: Path, headers: str, title: str) -> None:
+    (tmp_path / "a.eml").write_text(f"{headers}\n\nIt leaves at nine.")
+    assert [chunk.title for chunk in read_document(tmp_path / "a.eml").chunks] == [title]
 
 
 def test_long_message_repeats_its_headers(tmp_path: Path) -> None:

@@ -168,9 +168,11 @@ def _find_short_answer(question: Question, first: RankedPassage) -> Offsets | No
 
 
 def _find_words(text: str, answer: AnswerSpan) -> Offsets:
-    """Return where the words of the reader's answer are, with the bound of a figure."""
+    """Return where the words of the reader's answer are: a figure with its bound, and whole ("50%", not "50")."""
     bounds = (match.start() for match in _BOUND.finditer(text) if match.start() < answer.start <= match.end())
-    return next(bounds, answer.start), answer.end
+    touching = (text[answer.end - 1 : answer.end + _MAX_SHORT_CHARS].split() or [""])[0].rstrip(".,;:!?)]\"'")[1:]
+    is_figure = text[answer.end - 1 : answer.end].isdigit()
+    return next(bounds, answer.start), answer.end + (len(touching) if is_figure else 0)
 
 
 def _is_sure(answer: AnswerSpan) -> bool:

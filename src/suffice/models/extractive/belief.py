@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from suffice.prompts.belief import Compress, Compression, Extract, ExtractedFact, Extraction
 from suffice.prompts.lab import NotesResponse, RewriteNotes
-from suffice.text.entities import content_stems, extract_names
+from suffice.text.entities import content_stems, extract_names, one_line_summary
 from suffice.text.sentences import quotable_spans
 from suffice.types import Note
 
@@ -27,12 +27,6 @@ class _Sentence:
     own_stems: frozenset[str]
     stems: frozenset[str]  # With those of the title: a page about Ada says "she".
     names_new_entity: bool  # It names something that neither the task nor the title names.
-
-
-def list_sentences(note: Note) -> list[str]:
-    """Return the quotable sentences of a note, each in one line, without those too long to be a sentence."""
-    sentences = (" ".join(note.text[start:end].split()) for start, end in quotable_spans(note.text, note.kind))
-    return [sentence for sentence in sentences if len(sentence) <= _MAX_SENTENCE_CHARS]
 
 
 def extract_facts(prompt: Extract) -> Extraction:
@@ -71,9 +65,10 @@ def _analyze_sentences(note: Note, task: str) -> list[_Sentence]:
     title = content_stems(note.title)
     known = f"{task} {note.title}".lower()
     found = []
-    for text in list_sentences(note):
+    for start, end in quotable_spans(note.text, note.kind):
+        text = " ".join(note.text[start:end].split())
         stems = content_stems(text)
-        if len(stems) >= 2:
+        if len(stems) >= 2 and len(text) <= _MAX_SENTENCE_CHARS:
             names_new_entity = any(name.lower() not in known for name in extract_names(text))
             found.append(_Sentence(text, note, stems, stems | title, names_new_entity))
     return found
@@ -106,9 +101,7 @@ def compress_facts(prompt: Compress) -> Compression:
     task_stems = content_stems(prompt.task)
     bullets = [ExtractedFact(note.text[:_MAX_BULLET_CHARS], note.handles) for note in prompt.known]
     for note in prompt.results:
-        spans = quotable_spans(note.text, note.kind) or [(0, len(note.text))]
-        start, end = max(spans, key=lambda span: len(task_stems & content_stems(note.text[span[0] : span[1]])))
-        text = " ".join(note.text[start:end].split())[:_MAX_BULLET_CHARS]
+        text = one_line_summary(note.text, note.kind, task_stems)[:_MAX_BULLET_CHARS]
         if content_stems(text):
             bullets.append(ExtractedFact(text, note.handles))
     ranked = sorted(range(len(bullets)), key=lambda i: (-len(task_stems & content_stems(bullets[i].text)), -i))

@@ -45,7 +45,7 @@ _LEFT_OPEN = IRCoTStep, ReActStep, MemGPTStep, Hypothesize, JudgeProgress, RateN
 class ExtractiveModel:
     """Answers prompts with sentences of the sources.
 
-    With ``embed`` it selects them by meaning too, and lets the reader model look for the answer; else by words alone.
+    With ``embed`` it selects them by meaning too, and the reader model looks for what is missing; else by words alone.
     """
 
     name = "extractive"
@@ -60,7 +60,7 @@ class ExtractiveModel:
             reader = find_reader() if self._embed is not None else None
             answer: Any = await asyncio.to_thread(reflect, prompt, reader)
         elif type(prompt) in _HANDLERS:
-            answer = _HANDLERS[type(prompt)](prompt)
+            answer = await asyncio.to_thread(_HANDLERS[type(prompt)], prompt)
         elif isinstance(prompt, _LEFT_OPEN):
             answer = None
         else:

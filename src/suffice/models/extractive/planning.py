@@ -60,6 +60,7 @@ def reflect(prompt: Reflect, reader: PassageReader | None = None) -> ReflectionR
     With a reader, a question that describes a thing is asked again with the name of the thing.
     """
     open_parts = find_uncovered_facets(prompt.task, prompt.notes)
+    mentioned = frozenset[str]().union(*(content_stems(f"{note.title} {note.text}") for note in prompt.notes))
     reworded = [broaden_query(query, open_parts) for query in prompt.thin]
     # One lead per round: two or three found less for the same number of passages (bench/RESULTS.md).
     steps = _list_next_steps(prompt, reader)
@@ -67,9 +68,7 @@ def reflect(prompt: Reflect, reader: PassageReader | None = None) -> ReflectionR
     return ReflectionResponse(
         sufficient=bool(prompt.notes) and not open_parts,
         confidence=None,  # Counting words gives no probability.
-        gaps=tuple(
-            f"Nothing found about: {facet.text}" for facet in open_parts if not _is_mentioned(facet, prompt.notes)
-        ),
+        gaps=tuple(f"Nothing found about: {facet.text}" for facet in open_parts if not facet.stems & mentioned),
         new_queries=tuple(map(PlannedQuery, dict.fromkeys(queries)))[: prompt.most],
     )
 
@@ -92,11 +91,6 @@ def find_uncovered_facets(task: str, notes: Sequence[Note]) -> list[Facet]:
     question = frozenset[str]().union(*(facet.stems for facet in facets))
     held = [content_stems(f"{note.title} {note.text}", language) for note in notes]
     return [facet for facet in facets if not any(_covers_facet(stems, facet, question) for stems in held)]
-
-
-def _is_mentioned(facet: Facet, notes: Sequence[Note]) -> bool:
-    """Whether a note has a word of the facet, if only in passing."""
-    return any(facet.stems & content_stems(f"{note.title} {note.text}") for note in notes)
 
 
 def _covers_facet(stems: frozenset[str], facet: Facet, question: frozenset[str]) -> bool:

@@ -17,6 +17,7 @@ from suffice.measure.stretches import compare_stretches
 from suffice.models.embeddings.static import embed_static
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.blocks import TextBlock, split_blocks
+from suffice.text.dates import write_dates_like
 from suffice.text.entities import content_stems, strip_instruction
 from suffice.text.languages import ENGLISH
 from suffice.text.question import Question
@@ -139,10 +140,12 @@ def read_passages(
     def read(chosen: Sequence[int], look: Callable[[str, Sequence[str]], list[AnswerSpan]]) -> None:
         """Take the likeliest span of the question and its parts: one span does not answer two questions."""
         texts = [f"{passages[i].title}\n{passages[i].text}" for i in chosen]
-        answers = [look(wording, texts) for wording in (question.text, *question.parts)]
+        wordings = (question.text, *question.parts)
+        answers = [[look(write_dates_like(one, text), [text])[0] for text in texts] for one in wordings]
         for i, own in zip(chosen, zip(*answers, strict=True), strict=True):
             best, shift = max(own, key=attrgetter("probability")), len(passages[i].title) + 1
-            found[i] = AnswerSpan(best.probability, max(0, best.start - shift), max(0, best.end - shift))
+            span = (best.start - shift, best.end - shift) if best.start >= shift else (0, 0)  # Not of the title.
+            found[i] = AnswerSpan(best.probability, *span)
             rows[i][-1] = logit(best.probability)
 
     def rank(places: Sequence[int], model: str) -> list[int]:

@@ -30,7 +30,7 @@ from suffice.search.files.walk import SkippedFile, list_files
 from suffice.storage.corruption import CorruptCache
 
 # Raise it whenever the same files would give other entries: a changed schema, analyzer, static table, reader or chunker.
-INDEX_VERSION = 19
+INDEX_VERSION = 20
 # Commit at whichever comes first; a crash loses the work since the last commit. A commit takes about 50 ms.
 _COMMIT_EVERY_PASSAGES = 50_000
 _COMMIT_EVERY_SECONDS = 20.0

@@ -7,6 +7,7 @@ text are read by ``transcript``.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -171,8 +172,10 @@ def _find_date(fields: Mapping[str, Any]) -> str:
 
 
 def _format_date(value: object) -> str:
-    """Return a date as it is written; Unix seconds or milliseconds as a date in UTC; other numbers are not dates."""
+    """Return a date as it is written, to the minute; Unix seconds or milliseconds in UTC; other numbers are not dates."""
     if isinstance(value, str) and not _UNIX_TIMESTAMP.fullmatch(value.strip()):
+        with suppress(ValueError):
+            return datetime.fromisoformat(value).strftime("%Y-%m-%d %H:%M") if "T" in value else to_one_line(value)
         return to_one_line(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage, Message
+from email.utils import parseaddr, parsedate
 from pathlib import Path
 
 from suffice.search.files import html
 from suffice.search.files.chunk import DocumentChunk, UnreadableFile, get_suffix
 from suffice.text.chunks import split_text
+from suffice.text.dates import MONTHS
 from suffice.text.plain import to_one_line
 
 _HEADERS = ("From", "To", "Date", "Subject")
@@ -48,8 +50,10 @@ def _read_message(raw: bytes, number: int) -> Iterator[DocumentChunk]:
     if attachments:
         body = f"{body}\n\nAttachments: {', '.join(attachments)}".strip()
     head = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
-    who = ", ".join(filter(None, (headers["From"], headers["Date"])))
-    title = to_one_line(f"{headers['Subject'] or '(no subject)'} ({who})" if who else headers["Subject"])
+    sender, day = parseaddr(headers["From"]), parsedate(headers["Date"])
+    sent = f"{day[2]} {MONTHS[day[1] - 1].capitalize()} {day[0]}" if day else headers["Date"]
+    who = ", ".join(filter(None, (sender[0] or sender[1] or headers["From"], sent)))
+    title = f"{headers['Subject'] or '(no subject)'} ({who})" if who else headers["Subject"]
     for part in split_text(body) or [""]:
         yield DocumentChunk(f"{head}\n\n{part}".strip(), title, "email", section=f"message {number}")
 
