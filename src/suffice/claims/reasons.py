@@ -1,8 +1,24 @@
 """Why a claim was judged as it was: a typed reason, and the one function that puts it into words."""
 
+from suffice.claims.verdict import ClaimVerdict
 from suffice.types import Reason
 
-_SENTENCES: dict[str, str] = json.loads(files("suffice.claims").joinpath("reasons.json").read_text(encoding="utf-8"))
+_SENTENCES: dict[str, str] = {
+    "contradicted": "the source says otherwise",
+    "not_stated": "the cited source does not say it",
+    "not_found": "no source says it",
+    "uncited": "no source is cited for it, and none shown says it",
+    "other_source": "the cited source does not say it; another one does",
+    "code": "only code was found for it, and the reader understands prose",
+    "conclusion": "a conclusion of the writer; the check named no words of a source that it follows from",
+    "advice": "advice of the writer",
+    "absence": "a statement of absence; nothing that the check was shown speaks against it",
+    "label": "it states nothing by itself",
+    "too_long": "it is too long to be checked",
+    "question": "a question",
+    "introduction": "it introduces what follows",
+    "too_little": "it says too little to be checked",
+}
 
 
 def explain_doubt(verdict: ClaimVerdict) -> str:

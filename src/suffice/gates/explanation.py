@@ -1,14 +1,26 @@
 """Explain in words why a run stopped."""
 
-import json
 from collections.abc import Sequence
-from importlib.resources import files
 
 from suffice.text.plain import count
 from suffice.types import Promise, Report, RoundRecord, Sufficiency
 
-_TEXT = files("suffice.gates").joinpath("reasons.json").read_text(encoding="utf-8")
-STOP_REASON_TEXT: dict[str, str] = json.loads(_TEXT)
+STOP_REASON_TEXT = {
+    "sufficient": "what was found was judged to be enough",
+    "saturated": "more searching mostly brought back what was known",
+    "exhausted": "the search had begun to go in circles",
+    "diminished": "another round was not expected to be worth its price",
+    "budget_rounds": "the limit on rounds was reached",
+    "budget_queries": "the limit on queries was reached",
+    "budget_time": "the time limit was reached",
+    "budget_tokens": "the limit on tokens was reached",
+    "budget_cost": "the limit on cost was reached",
+    "search_unavailable": "search failed too often to be relied on",
+    "model_unavailable": "the language model cannot be used",
+    "planner_done": "nothing was left to ask",
+    "read_all": "everything in scope was read",
+    "cancelled": "the run was interrupted",
+}
 PROMISE_TEXT: dict[Promise, str] = {
     "heuristic": "a rule of thumb; it does not promise that nothing is left to find",
     "estimate": "a statistical estimate; it does not mean that the evidence is complete",

@@ -1,8 +1,6 @@
 """Put the course of a run in plain words: its readings and thresholds, why it stopped, and how it was searched."""
 
-import json
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import PurePath
 from typing import Literal
 
@@ -22,8 +20,38 @@ class _Reading:
     """Whether a gate stops when the reading is below its threshold or from its threshold on; empty if gates differ."""
 
 
-_TEXT = files("suffice.report").joinpath("readings.json").read_text(encoding="utf-8")
-_READINGS = {name: _Reading(*values) for name, values in json.loads(_TEXT).items()}
+_READINGS = {
+    "worth.p": _Reading("chance that another round helps", "share", "below"),
+    "novelty.words": _Reading("new words found", "of 10", "below"),
+    "novelty.embedding": _Reading("new topics found", "of 10", "below"),
+    "novelty.model": _Reading("novelty, by the model", "of 10", "below"),
+    "overlap.upr": _Reading("results not seen before", "share", "below"),
+    "overlap.jaccard": _Reading("overlap with the round before", "share", "from"),
+    "overlap.consecutive": _Reading("overlap of the last rounds", "share", "from"),
+    "coverage.mean": _Reading("question covered", "share", "from"),
+    "coverage.min": _Reading("least covered part", "share", "from"),
+    "coverage.gain": _Reading("growth of coverage", "share", "below"),
+    "unseen.mass": _Reading("evidence still unseen (estimate)", "share", "below"),
+    "relevance.seen": _Reading("of the relevant passages, read (estimate)", "share", "from"),
+    "relevance.low": _Reading("… at least", "share", "from"),
+    "relevance.high": _Reading("… at most", "share", "from"),
+    "question.residual": _Reading("question not yet covered", "share", "below"),
+    "sufficiency.model": _Reading("evidence judged enough", "share", "from"),
+    "confidence.answer": _Reading("confidence in the answer", "share", "from"),
+    "answer.margin": _Reading("lead of the short answer", "share", "from"),
+    "answer.weakest": _Reading("smallest lead of one of its words", "share"),
+    "answer.stable": _Reading("rounds with the same answer", "number", "from"),
+    "belief.open": _Reading("open questions", "number", "below"),
+    "belief.difference": _Reading("change of the notes", "share", "below"),
+    "bridges.open": _Reading("leads not followed", "number", "below"),
+    "recall.p": _Reading("chance that much is still missing", "share", "below"),
+    "spend.rounds": _Reading("rounds", "number", "from"),
+    "spend.queries": _Reading("queries", "number", "from"),
+    "spend.sources": _Reading("passages", "number", "from"),
+    "spend.tokens": _Reading("tokens", "number", "from"),
+    "spend.seconds": _Reading("time", "seconds", "from"),
+    "spend.usd": _Reading("cost", "usd", "from"),
+}
 
 
 def describe_reading(name: str) -> str:
