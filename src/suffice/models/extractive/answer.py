@@ -27,7 +27,7 @@ from suffice.types import Embed, Passage
 
 MAX_QUOTATIONS = 4
 _MAX_STEPS = 5  # Quotations of a chain of steps.
-_FIRST_CHARS = 600  # What a reader sees at once.
+_FIRST_CHARS = 600  # What a reader sees at once, with the title.
 _OTHER_CHARS = 550
 _LIST_CHARS = 1500  # A list is shown whole up to here.
 _MAX_CLOSEST = 3
@@ -68,7 +68,7 @@ def quote_answer(
         _add_new(quotations, quotation)
     for number, candidate in enumerate(ordered):
         if len(quotations) < most:
-            room = _OTHER_CHARS if quotations else _FIRST_CHARS
+            room = _OTHER_CHARS if quotations else _FIRST_CHARS - len(candidate.passage.title)
             _add_new(quotations, _quote(question, candidate, room, chain))
         for part in () if number else question.parts:  # Sections of one passage may answer one each.
             core = _find_best_unit(replace(question, text=part), candidate)

@@ -28,7 +28,7 @@ from suffice.types import Embed, Note, Passage
 Source = Note | Passage
 """What is read: both have a text and a title."""
 PASSAGE_FEATURES = ("rank", "words", "cosine", "reader")
-MAX_READ = 30  # Passages for the reader.
+MAX_READ = 20  # Passages for the reader: thirty find no more (bench/answers.md).
 _MAX_REREAD = 4  # Passages that it reads again; so many are shown.
 _LOGIT_MARGIN = 0.001  # A probability is never surer than this.
 
