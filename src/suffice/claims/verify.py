@@ -177,9 +177,11 @@ class ClaimVerifier:
         passage, span = quotation.passage, _find_deciding_sentence(quotation)
         sentence = passage.text[slice(*span)] if span else quotation.text
         stems = content_stems(sentence)
+        # In a thread: a broad question has read thousands of passages.
+        alike = await asyncio.to_thread(self._rank_passages, sentence, _MAX_DISAGREEING + 1)
         near = [
             other
-            for other in self._rank_passages(sentence, _MAX_DISAGREEING + 1)
+            for other in alike
             if other.id != passage.id
             and other.kind != "code"  # The reader understands prose.
             and len(stems & content_stems(other.text)) >= _MIN_SHARED * len(stems)

@@ -25,7 +25,7 @@ def test_an_outline_is_the_questions_facets_then_titles():
 
 def test_a_label_is_what_all_passages_share_beyond_the_task():
     notes = (note("Smelting furnace of copper, 1880."), note("A furnace for smelting copper, 1880, burned."))
-    assert set(ask(LabelCluster("About copper", (), notes)).label.split()) == {"smelting", "furnace"}
-    assert ask(LabelCluster("About copper", ("smelting",), notes)).label == "", "one word is not a label"
-    assert ask(LabelCluster("About copper", (), (note("rain"), note("music")))).label == ""
-    assert ask(LabelCluster("About copper", (), ())).label == ""
+    assert set(ask(LabelCluster("About copper", (), notes)).text.split()) == {"smelting", "furnace"}
+    assert ask(LabelCluster("About copper", ("smelting",), notes)).text == "", "one word is not a label"
+    assert ask(LabelCluster("About copper", (), (note("rain"), note("music")))).text == ""
+    assert ask(LabelCluster("About copper", (), ())).text == ""

@@ -8,7 +8,7 @@ The reader answers each description; a step is as probable as the answers that i
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from suffice.models.extractive.ranking import QuestionWords, Source, find_stems, source_stems
@@ -81,8 +81,7 @@ class StepReader:
                 i for i, held in enumerate(self._stems) if i not in step.notes and 2 * len(named & held) > len(named)
             ]
             holding.sort(key=lambda i: -len(stems & self._stems[i]))
-            for i in holding[:_MAX_READ]:
-                answer = self._read(step.question, i)
+            for i, answer in self._read(step.question, holding[:_MAX_READ]):
                 start, end = (max(0, at - len(self._notes[i].title) - 1) for at in (answer.start, answer.end))
                 span = AnswerSpan(step.probability * answer.probability, start, end)
                 found.append(StepAnswer(step, self._notes[i], span))
@@ -94,10 +93,8 @@ class StepReader:
         for description in find_descriptions(known.question)[:_MAX_DESCRIPTIONS]:
             wanted = content_stems(description.question)
             order = sorted(range(len(self._notes)), key=lambda i: -self._words.coverage(wanted & self._stems[i]))
-            for i in order[:_MAX_NOTES]:
-                if i in known.notes or not wanted & self._stems[i]:
-                    continue
-                answer = self._read(description.question, i)
+            chosen = [i for i in order[:_MAX_NOTES] if i not in known.notes and wanted & self._stems[i]]
+            for i, answer in self._read(description.question, chosen):
                 named = self._cut_name(i, answer)
                 if answer.probability < _MIN_PROBABILITY or not named or find_stems(named) <= asked:
                     continue
@@ -106,9 +103,9 @@ class StepReader:
                 taken.append(Step(question, known.probability * answer.probability, (*known.notes, i), named))
         return taken
 
-    def _read(self, question: str, note: int) -> AnswerSpan:
-        text = f"{self._notes[note].title}\n{self._notes[note].text}"
-        return self._reader.read(question, [text])[0]
+    def _read(self, question: str, notes: Sequence[int]) -> Iterable[tuple[int, AnswerSpan]]:
+        texts = [f"{self._notes[i].title}\n{self._notes[i].text}" for i in notes]
+        return zip(notes, self._reader.read(question, texts), strict=True)
 
     def _cut_name(self, note: int, answer: AnswerSpan) -> str:
         """Return the name in an answer; empty if it is none."""
