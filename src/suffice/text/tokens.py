@@ -89,7 +89,7 @@ def expand_numbers(text: str) -> str:
     dates = [(date, str(date).translate(_NUMBER_JOINTS)) for date in find_dates(text) if date.month]
     words = (word for date, form in dates for word in (f"n{form}", f"n{form[:7]}", MONTHS[date.month - 1]))
     text = _DOTTED_NUMBER.sub(lambda match: f"{match[0]} n{match[1].translate(_NUMBER_JOINTS)}", text)
-    known = set(text.lower().split())
+    known = set(text.lower().split()) if dates else set()
     return " ".join([text, *dict.fromkeys(word for word in words if word not in known)])
 
 

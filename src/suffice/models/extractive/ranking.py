@@ -140,8 +140,12 @@ def read_passages(
     def read(chosen: Sequence[int], look: Callable[[str, Sequence[str]], list[AnswerSpan]]) -> None:
         """Take the likeliest span of the question and its parts: one span does not answer two questions."""
         texts = [f"{passages[i].title}\n{passages[i].text}" for i in chosen]
-        wordings = (question.text, *question.parts)
-        answers = [[look(write_dates_like(one, text), [text])[0] for text in texts] for one in wordings]
+        answers = []
+        for wording in (question.text, *question.parts):
+            asked = [write_dates_like(wording, text) for text in texts]
+            alike = {one: [text for text, own in zip(texts, asked, strict=True) if own == one] for one in asked}
+            spans = {one: iter(look(one, own)) for one, own in alike.items()}
+            answers.append([next(spans[one]) for one in asked])
         for i, own in zip(chosen, zip(*answers, strict=True), strict=True):
             best, shift = max(own, key=attrgetter("probability")), len(passages[i].title) + 1
             span = (best.start - shift, best.end - shift) if best.start >= shift else (0, 0)  # Not of the title.
