@@ -179,13 +179,8 @@ class ClaimVerifier:
         stems = content_stems(sentence)
         # In a thread: a broad question has read thousands of passages.
         alike = await asyncio.to_thread(self._rank_passages, sentence, _MAX_DISAGREEING + 1)
-        near = [
-            other
-            for other in alike
-            if other.id != passage.id
-            and other.kind != "code"  # The reader understands prose.
-            and len(stems & content_stems(other.text)) >= _MIN_SHARED * len(stems)
-        ]
+        others = (one for one in alike if one.id != passage.id and one.kind != "code")  # The reader understands prose.
+        near = [one for one in others if len(stems & content_stems(one.text)) >= _MIN_SHARED * len(stems)]
         text = " ".join(sentence.split())
         statement = Statement(text, (self.run.evidence.get_handle(passage),), "stated")
         judged = await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self.checker)

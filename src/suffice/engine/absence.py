@@ -5,25 +5,25 @@ is measured (``python -m bench.breadth --absence``); what it misses is part of t
 """
 
 import asyncio
+from collections.abc import Sequence
 from random import Random
 
-from suffice.errors import SearchError
 from suffice.measure.absence import CONFIDENCE, bound_share
 from suffice.models.reader.model import find_reader
 from suffice.models.reading import PassageReader
-from suffice.search.base import ScopeSearch, Search
+from suffice.search.base import ScopeSearch
 from suffice.state.run import RunState
-from suffice.types import Absence, Passage, Query
+from suffice.types import Absence, Passage
 
 # Passages that are read: about 35 ms each on two cores, so that a refusal waits less than 5 s.
-NEAREST, SAMPLED = 40, 80
+_MAX_NEAREST, SAMPLED = 40, 80
 _AT_ONCE = 16
 MAX_LISTED = 20_000
 MIN_PROBABILITY = 0.5  # From it on the reader holds that a passage answers.
 FOUND, SHOWN = 44, 106  # Passages with the answer to a question in other words that it recognised, and all of them.
 
 
-async def estimate_absence(run: RunState, documents: ScopeSearch, search: Search) -> Absence | None:
+async def estimate_absence(run: RunState, documents: ScopeSearch) -> Absence | None:
     """Return how surely nothing in scope answers the question; ``None`` where that cannot be said.
 
     It cannot where the reader holds that one of the nearest passages answers, though the question was refused.
@@ -32,10 +32,7 @@ async def estimate_absence(run: RunState, documents: ScopeSearch, search: Search
     if reader is None or run.budget.is_spent():
         return None
     passages = await documents.list_passages(MAX_LISTED)
-    try:
-        nearest = await search(Query(run.question), NEAREST)
-    except SearchError:
-        return None
+    nearest = (run.nearest or tuple(run.evidence))[:_MAX_NEAREST]
     if not passages or await _count_answers(run.question, nearest, reader):
         return None
     known = {passage.id for passage in nearest}
@@ -46,7 +43,7 @@ async def estimate_absence(run: RunState, documents: ScopeSearch, search: Search
     return Absence(len(nearest), len(drawn), len(passages), at_most, CONFIDENCE)
 
 
-async def _count_answers(question: str, passages: list[Passage], reader: PassageReader) -> int:
+async def _count_answers(question: str, passages: Sequence[Passage], reader: PassageReader) -> int:
     """Return how many passages answer by the reader. A few at a time: an interruption does not wait for all."""
     count, texts = 0, [f"{passage.title}\n{passage.text}" for passage in passages]
     for start in range(0, len(texts), _AT_ONCE):

@@ -316,17 +316,12 @@ class _Walk:
             return replace(checked, draft=left)
         is_cited = any(statement.handles for statement in checked.draft.written)
         says_absence = draft.sufficiency == "partly" or any(one.role == "absence" for one in checked.verdicts)
-        if (
-            draft.origin == "written"
-            and draft.raw is not None
-            and not is_cited
-            and (checked.removed or not says_absence)
-        ):
-            failure = Failure(
-                "draft", "Unsupported", "no source supports a claim of the draft; the sources are quoted instead"
-            )
+        is_written = draft.origin == "written" and draft.raw is not None
+        if is_written and not is_cited and (checked.removed or not says_absence):
+            why = "no source supports a claim of the draft; the sources are quoted instead"
+            failure = Failure("draft", "Unsupported", why)
             if not checked.removed:
-                said = f"{run.model.name} answered without a source: {to_one_line(draft.raw, 300)}"
+                said = f"{run.model.name} answered without a source: {to_one_line(draft.raw or '', 300)}"
                 self.fault = failure = Failure("draft", ModelDeclined.__name__, said)
             run.record_failure(failure)
             quoted = await self.verifier(await quote_evidence(run))
@@ -341,7 +336,7 @@ class _Walk:
         documents = self.config.documents
         if documents is None or not checked.draft.is_empty:
             return stopped
-        absence = await estimate_absence(self.run, documents, self.search)
+        absence = await estimate_absence(self.run, documents)
         return replace(stopped, stop=replace(stopped.stop, absence=absence))
 
     def build_report(self) -> Report:

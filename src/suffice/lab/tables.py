@@ -72,7 +72,7 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
         _memory_score_table(usual, "", "every score (the paper's Tables 10 to 12)"),
         _memory_score_table(usual, "answerable", "answerable and unanswerable questions (Table 9)"),
         _memory_score_table(usual, "group", "hop count or category (Table 15)"),
-        _gate_score_table(usual),
+        _effect_table("gate-by-score", "What a gate changes, by every score (Table 13)", CELL, _gate_cases(usual)),
         _metric_table(usual),
         _round_table(usual),
         _fire_table(usual),
@@ -189,9 +189,8 @@ def _memory_cases(rows: Sequence[Row], *split: str) -> Iterator[_Case]:
                 yield [data, *map(str, part), harness, name], pairs
 
 
-def _gate_score_table(rows: Sequence[Row]) -> ResultTable:
-    cases = ((key, _pair_with_free(group, rows)) for key, group in group_rows(_select_gated(rows), *CELL))
-    return _effect_table("gate-by-score", "What a gate changes, by every score (Table 13)", CELL, cases)
+def _gate_cases(rows: Sequence[Row]) -> Iterator[_Case]:
+    return ((key, _pair_with_free(group, rows)) for key, group in group_rows(_select_gated(rows), *CELL))
 
 
 def _impact_table(slug: str, title: str, names: list[str], cases: Iterable[_Case], note: str) -> ResultTable:

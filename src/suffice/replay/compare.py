@@ -67,7 +67,10 @@ class _Evaluator:
 
     def __init__(self, episodes: Sequence[Episode], draws: int, seed: int) -> None:
         self.curves = [compute_recall_curve(episode) for episode in episodes]
-        self.answers = [_score_answers(episode) for episode in episodes]
+        self.answers = [
+            [None if one.answer is None or not own.answers else token_f1(one.answer, own.answers) for one in own.rounds]
+            for own in episodes
+        ]
         self.tokens = [accumulate_tokens(episode) for episode in episodes]
         self.with_gold = {i: curve for i, curve in enumerate(self.curves) if curve is not None}
         curves = list(self.with_gold.values())
@@ -155,11 +158,6 @@ def compute_recall_curve(episode: Episode) -> list[float] | None:
         seen |= {hit.id for hit in round.raw} & episode.gold
         curve.append(len(seen) / len(episode.gold))
     return curve
-
-
-def _score_answers(episode: Episode) -> list[float | None]:
-    answers = [round.answer for round in episode.rounds]
-    return [None if answer is None or not episode.answers else token_f1(answer, episode.answers) for answer in answers]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -64,16 +64,13 @@ class _ChartLayout:
     def column_x(self, position: int) -> float:
         return self.label_width + (position + 0.5) * self.column_width
 
-    def row_baseline(self, row: int) -> float:
-        return _TOP_MARGIN + (row + 1) * self.row_height - 4
-
 
 def _draw_panel(stop: Stop, layout: _ChartLayout, row: int, name: str, is_stopping: bool) -> Iterable[str]:
     values, thresholds = get_reading_series(stop, name), get_reading_thresholds(stop, name)
     scaled = [value for value in (*values, *thresholds) if value is not None]
     low, top = min(0.0, *scaled), max(0.0, *scaled)
     extent = (1.0 if 0.5 < top <= 1 else top) - low or 1.0
-    floor, color = layout.row_baseline(row), _ACCENT_COLOR if is_stopping else _TEXT_COLOR
+    floor, color = _TOP_MARGIN + (row + 1) * layout.row_height - 4, _ACCENT_COLOR if is_stopping else _TEXT_COLOR
 
     def y(value: float) -> float:
         return floor - (value - low) / extent * _PANEL_HEIGHT

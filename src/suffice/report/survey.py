@@ -51,7 +51,8 @@ def write_survey(
         if own or below:
             heading = SectionHeading(escape_markdown(aspect[:1].upper() + aspect[1:]))
             parts += [heading, *([FindingList(own)] if own else []), *below]
-    empty = [part for part in list_parts(question) if not _is_mentioned(part, kept) and not _is_named(part, passages)]
+    absent = ((part, content_stems(part)) for part in list_parts(question) if not _is_mentioned(part, kept))
+    empty = [part for part, stems in absent if not any(stems <= content_stems(one.text) for one in passages)]
     if empty:
         lines = "\n".join(f"- No passage that was read has the words “{escape_markdown(part)}”." for part in empty)
         parts += [SectionHeading(MISSING_HEADING), Verbatim(lines)]
@@ -93,11 +94,6 @@ def _is_mentioned(part: str, findings: Sequence[Finding]) -> bool:
     stems = content_stems(part) - content_stems(" ".join(extract_names(part)))
     said = (content_stems(render_in_line(finding.text)) for finding in findings)
     return not stems or any(2 * len(stems & own) >= len(stems) for own in said)
-
-
-def _is_named(part: str, passages: Sequence[Passage]) -> bool:
-    stems = content_stems(part)
-    return any(stems <= content_stems(passage.text) for passage in passages)
 
 
 def _make_table(finding: Finding, passages: Sequence[Passage]) -> FindingList | None:

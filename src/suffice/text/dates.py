@@ -11,9 +11,7 @@ _MONTH = rf"(?P<month>{'|'.join(MONTH_NUMBERS)})\.?"
 _DAY = r"(?P<day>[0-2]?\d|3[01])(?:st|nd|rd|th)?\.?"
 _YEAR = r"(?P<year>1\d\d\d|20\d\d)"
 _ANY_YEAR = re.compile(r"(?:1\d|20)\d\d")
-_REACH = (
-    26  # Characters on either side of a year in which its date is looked for, which is faster than in the whole text.
-)
+_REACH = 26  # Characters beside a year in which its date is looked for, which is faster than in the whole text.
 # A year alone needs a word or bracket in front: other numbers have four digits, too.
 _BEFORE_YEAR = "in|since|between|by|until|from|to|of|before|after|during|around|about|early|late|mid|and|year|©"
 _DATES = [

@@ -22,7 +22,7 @@ from suffice.text.blocks import ITEM_MARKER
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import is_yes_no_question, strip_count
-from suffice.text.tokens import normalize_phrase, tokenize
+from suffice.text.tokens import normalize_phrase
 from suffice.types import Embed, Passage
 
 MAX_QUOTATIONS = 4
@@ -64,12 +64,12 @@ def quote_answer(
     ordered = chain.ranked if chain is not None else near
     most = count or (_MAX_STEPS if chain is not None else MAX_QUOTATIONS)
     quotations: list[Quotation] = []
-    for quotation in _quote_sides(question, ranked):
-        _add_new(quotations, quotation)
     for number, candidate in enumerate(ordered):
         if len(quotations) < most:
             room = _OTHER_CHARS if quotations else _FIRST_CHARS - len(candidate.passage.title)
             _add_new(quotations, _quote(question, candidate, room, chain))
+        for quotation in () if number else _quote_sides(question, ranked):
+            _add_new(quotations, quotation)
         for part in () if number else question.parts:  # Sections of one passage may answer one each.
             core = _find_best_unit(replace(question, text=part), candidate)
             _add_new(quotations, _quote_side(candidate, core))
@@ -108,12 +108,9 @@ def _quote(question: Question, candidate: RankedPassage, room: int, chain: Chain
     return replace(quotation, marked=((bullet.end() if bullet else core[0], core[1]),) if is_agreed else ())
 
 
-def _find_best_unit(question: Question, candidate: RankedPassage, named: frozenset[str] = frozenset()) -> Offsets:
-    """Return the sentence, item or row with most words of the question; in a passage that was read it is near in meaning too.
-
-    Those that have the stems in ``named`` come first.
-    """
-    units = [unit for unit in candidate.units if named <= unit.stems] or candidate.units
+def _find_best_unit(question: Question, candidate: RankedPassage) -> Offsets:
+    """Return the sentence, item or row with most words of the question; in a passage that was read, near in meaning too."""
+    units = candidate.units
     texts = [candidate.passage.text[slice(*unit.span)] for unit in units]
     cosines = compute_cosines(question.text, texts, embed_static if candidate.answer else None)
     best = max(range(len(units)), key=lambda i: units[i].coverage + cosines[i], default=None)
@@ -121,30 +118,14 @@ def _find_best_unit(question: Question, candidate: RankedPassage, named: frozens
 
 
 def _quote_sides(question: Question, ranked: Sequence[RankedPassage]) -> list[Quotation]:
-    """Return the best stretch that names both sides of a comparison, and one about each side: where the title names it."""
-    found = []
-    stems = [find_stems(side, question.language) for side in question.sides]
-    both = frozenset[str]().union(*stems)
-    joint = (one for one in ranked[:MAX_QUOTATIONS] if any(both <= unit.stems for unit in one.units))
-    for candidate in list(joint)[:1] if stems else []:
-        core = _find_best_unit(question, candidate, both)
-        found.append(_quote_side(candidate, core))
-    for side, named in zip(question.sides, stems, strict=True):
-        naming = [candidate for candidate in ranked if named <= candidate.stems]
-        naming.sort(key=lambda one: -_measure_title(one.passage.title, side, named, question.language))
-        for candidate in naming[:1]:
-            core = _find_best_unit(question, candidate, named)
-            found.append(_quote_side(candidate, core))
-    return found
+    """Return the best stretch about each side of a comparison."""
+    sides = [find_stems(side, question.language) for side in question.sides]
+    about = [next((one for one in ranked if side <= one.stems), None) for side in sides]
+    return [_quote_side(one, _find_best_unit(question, one)) for one in about if one is not None]
 
 
 def _quote_side(candidate: RankedPassage, core: Offsets) -> Quotation:
     return quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,), is_sure=True)
-
-
-def _measure_title(title: str, side: str, named: frozenset[str], language: str) -> int:
-    """Return 2 for a title that ends with a side of a comparison, 1 for one that names it, else 0."""
-    return (named <= find_stems(title, language)) + (tokenize(title)[-1:] == tokenize(side)[-1:])
 
 
 def _add_new(quotations: list[Quotation], quotation: Quotation) -> None:

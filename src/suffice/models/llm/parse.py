@@ -173,7 +173,8 @@ def coerce(value: Any, kind: Any) -> Any:
 
 def _coerce_object(value: Any, kind: type) -> Any:
     hints = _type_hints(kind)
-    required = [item.name for item in dataclasses.fields(kind) if _is_required(item)]
+    items = dataclasses.fields(kind)
+    required = [item.name for item in items if item.default is item.default_factory is dataclasses.MISSING]
     if isinstance(value, Mapping):
         return {
             name: coerce(value[name], hint)
@@ -194,10 +195,6 @@ def _coerce_list(value: Any, kind: Any) -> Any:
         return value
     items = value if isinstance(value, list) else [value]
     return [coerce(item, kind) for item in items if item is not None]
-
-
-def _is_required(item: "dataclasses.Field[Any]") -> bool:
-    return item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
 
 
 def token_margins(text: str, tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:

@@ -38,10 +38,9 @@ def rank_candidates(
     meaning = dict(zip(known, measure([candidates[i].entry for i in known]), strict=True))
     ranked = []
     for i, candidate in enumerate(candidates):
+        # A remark in brackets need not be in the query.
         words, title = candidate.words, normalize_phrase(strip_parenthetical(candidate.entry.title))
-        bonus = _TITLE_MATCH_BONUS * (
-            bool(title.strip()) and title in phrase
-        )  # A remark in brackets need not be in the query.
+        bonus = _TITLE_MATCH_BONUS * (bool(title.strip()) and title in phrase)
         mixed = alpha * words + (1 - alpha) * meaning[i] if i in meaning else words
         ranked.append((mixed + bonus, candidate.entry))
     return sorted(ranked, key=lambda item: -item[0])  # Equal passages keep their order by words.

@@ -34,7 +34,7 @@ from suffice.search.files.walk import SkippedFile
 from suffice.search.threads import run_in_thread
 from suffice.storage.corruption import CorruptCache
 from suffice.text.languages import ENGLISH, detect_language
-from suffice.types import Embed, Passage, Vectors
+from suffice.types import Passage, Vectors
 
 # By words, and as many by meaning. The embedding model compares all of them, once each (ten milliseconds).
 MAX_CANDIDATES = 40
@@ -150,7 +150,9 @@ class CorpusSearch(VectorSearch):
             entries = self._order_by_file(self._index.list_addresses())
         vectors = read_vectors(entries)
         texts = [text_to_embed(entry) for entry in entries]
-        scores = score_all(question, texts, vectors, self._make_embed(check_cancelled))
+        scores = score_all(
+            question, texts, vectors, lambda some: self._vectors.embed(some, lambda done: check_cancelled())
+        )
         return RankedScope(tuple(self._to_passages((0.0, entry) for entry in entries)), scores, vectors)
 
     async def _find_passages(self, text: str, k: int) -> list[Passage]:
@@ -197,9 +199,6 @@ class CorpusSearch(VectorSearch):
         addresses, vectors = self._static
         cosines = vectors @ embed_static([text])[0]
         return [self._index.get_entry(addresses[i]) for i in np.argsort(-cosines, kind="stable")[:count]]
-
-    def _make_embed(self, check_cancelled: Callable[[], None]) -> Embed:
-        return lambda texts: self._vectors.embed(texts, lambda done: check_cancelled())
 
     @property
     def language(self) -> str | None:

@@ -64,8 +64,9 @@ def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: boo
             if "password" in str(error).lower():
                 raise UnreadableFile(f"{path} is encrypted; save a copy without a password.") from error
             raise UnreadableFile(f"{path} is not a valid PDF; export it again.") from error
+    name = to_one_line(title or path.name)
     chunks = [
-        DocumentChunk(part, _make_title(title or path.name, page), "pdf", page=page.number)
+        DocumentChunk(part, f"{name}, page {page.number}{' (OCR)' if page.is_scanned else ''}", "pdf", page=page.number)
         for page in pages
         for section in _split_sections(page.text)
         for part in split_text(section)
@@ -136,10 +137,6 @@ def _find_boxes(page: Any, quotes: Sequence[tuple[str, str]], bitmap: Any) -> li
         lines += boxes
     width, height = bitmap.width, bitmap.height
     return [(x1 / width, y1 / height, (x2 - x1) / width, (y2 - y1) / height) for x1, y1, x2, y2 in lines]
-
-
-def _make_title(title: str, page: _PdfPage) -> str:
-    return to_one_line(f"{title}, page {page.number}{' (OCR)' if page.is_scanned else ''}")
 
 
 def _read_pages(document: Any, path: Path, max_chars: int | None, use_ocr: bool) -> Iterator[_PdfPage]:
