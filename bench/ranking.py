@@ -91,7 +91,8 @@ WAYS: dict[str, Callable[[Compared], Floats]] = {
     "MiniLM, the stretch that the static vectors call nearest": lambda one: one.stretch,
     "50 and 50 candidates, 31 of them embedded, words .25, stretch 2 of 3": lambda one: score(one, 50, 31, 0.25, 2 / 3),
     "40 and 40 candidates, 31 of them embedded, words .2, stretch 6 of 7": lambda one: score(one, 40, 31, 0.2, 6 / 7),
-    "**40 and 40, all embedded, words .2, stretch 6 of 7**": lambda one: score(one, 40, 80, 0.2, 6 / 7),
+    "40 and 40, all embedded, words .2, stretch 6 of 7": lambda one: score(one, 40, 80, 0.2, 6 / 7),
+    "**40 and 40, all embedded, words .2, the stretch alone**": lambda one: score(one, 40, 80, 0.2, 1.0),
     "50 and 50, all embedded, words .2, stretch 6 of 7": lambda one: score(one, 50, 100, 0.2, 6 / 7),
     "100 and 100, all embedded, words .15, stretch 6 of 7": lambda one: score(one, 100, 200, 0.15, 6 / 7),
 }

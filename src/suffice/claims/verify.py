@@ -177,7 +177,6 @@ class ClaimVerifier:
         passage, span = quotation.passage, _find_deciding_sentence(quotation)
         sentence = passage.text[slice(*span)] if span else quotation.text
         stems = content_stems(sentence)
-        # In a thread: a broad question has read thousands of passages.
         alike = await asyncio.to_thread(self._rank_passages, sentence, _MAX_DISAGREEING + 1)
         others = (one for one in alike if one.id != passage.id and one.kind != "code")  # The reader understands prose.
         near = [one for one in others if len(stems & content_stems(one.text)) >= _MIN_SHARED * len(stems)]

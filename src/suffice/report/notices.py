@@ -122,5 +122,5 @@ def describe_absence(absence: Absence) -> str:
 
 
 def _quote(span: Span, date: str) -> str:
-    quote = escape_markdown(" ".join(span.quote.split()).lstrip("-*•> "))
+    quote = escape_markdown(" ".join(span.quote.replace("**", "").split()).lstrip("-*•> "))
     return f"“{quote}” {span.source}" + (f" ({date})" if date else "")

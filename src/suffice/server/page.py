@@ -105,11 +105,11 @@ def _describe_collections(collections: Mapping[str, Sequence[str]]) -> dict[str,
 
 
 def _suggest_questions(listed: Sequence[Path]) -> list[str]:
-    """Return questions about the titles of a few small files; none if they have no title."""
+    """Return questions about the titles of a few small files, if they have one without a figure: a date names no subject."""
     small = {path: state.st_mtime_ns for path in listed if (state := path.stat()).st_size <= _MAX_EXAMPLE_BYTES}
     step = -(-len(small) // (4 * _MAX_EXAMPLES)) or 1
-    titles = dict.fromkeys(title for path in list(small)[::step] if (title := _find_title(path, small[path])))
-    return [f"What do the documents say about “{title}”?" for title in titles]
+    titles = dict.fromkeys(_find_title(path, small[path]) for path in list(small)[::step])
+    return [f"What do the documents say about “{one}”?" for one in titles if one and not any(map(str.isdigit, one))]
 
 
 @lru_cache(256)

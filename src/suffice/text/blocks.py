@@ -17,7 +17,7 @@ from suffice.types import ExcerptFormat
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"\s*([=\-~^\"'*+#_.:])\1{2,}\s*$")
-_MARKER = r"(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))"
+_MARKER = r"(?:[-*+•]|\d{1,3}[.)]|\d{1,2}(?:\.\d{1,2}){1,3}\.?(?=\s+[A-Z])|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))"
 ITEM_MARKER = re.compile(rf"\s*{_MARKER}\s+")
 _LIST_ITEM = re.compile(rf"(\s*){_MARKER}\s+\S")
 _BULLET = re.compile(r"\s*[-*+•]\s+")
@@ -32,6 +32,8 @@ _CODE_EXAMPLE = re.compile(
 _TERM_LINE = re.compile(r"\s*`[^`\n=]{2,120}`(?:, `[^`\n=]{2,120}`)*\s*")
 _QUOTES = ('"""', "'''")
 _MAX_LONE_LEAD_CHARS = 160
+_MAX_TITLE_CHARS = 60
+_BARE_TITLE = re.compile(rf"[A-Z0-9].{{1,{_MAX_TITLE_CHARS - 2}}}[\w)]\s*")
 MAX_ITEM_CHARS = 600  # A longer item, such as a clause of a contract, is prose: one sentence of it may be the answer.
 _MAX_CODE_LINES = 14  # Longer code without a blank line is split here.
 
@@ -117,7 +119,7 @@ def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False)
             if inside:
                 yield TextBlock(inside[0][0], inside[-1][1], "code", inside)
             i = j + 1
-        elif (marker := _HEADING.match(content)) or _is_underlined(text, lines, i):
+        elif (marker := _HEADING.match(content)) or _is_underlined(text, lines, i) or _is_bare_title(text, lines, i):
             words = (lines[i][0] + (len(marker[0]) if marker else 0), lines[i][1])
             yield TextBlock(*words, "prose", (words,), is_heading=True)
             i += 1
@@ -164,6 +166,12 @@ def _is_underlined(text: str, lines: list[Offsets], i: int) -> bool:
     return bool(_RULE.match(below)) and len(below.strip()) >= min(3, len(title)) and not title.endswith((".", ":"))
 
 
+def _is_bare_title(text: str, lines: list[Offsets], i: int) -> bool:
+    """Whether a line is a title without marks: short and no sentence, it begins a paragraph, and a full line follows."""
+    above, title, below = (text[slice(*lines[j])] if 0 <= j < len(lines) else "" for j in (i - 1, i, i + 1))
+    return not above.strip() and _BARE_TITLE.fullmatch(title) is not None and len(below) > _MAX_TITLE_CHARS
+
+
 def _take_table(text: str, lines: list[Offsets], i: int) -> tuple[int, TextBlock]:
     j = i
     while j < len(lines) and _is_row(text[slice(*lines[j])]):
@@ -195,9 +203,8 @@ def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, list[TextB
         elif not content.strip():
             rest = (text[slice(*line)] for line in lines[j + 1 :])
             following = next(filter(str.strip, rest), "")  # A line of markup leaves a blank line behind.
-            if not (
-                _LIST_ITEM.match(following) or (following.strip() and len(following) - len(following.lstrip()) > indent)
-            ):
+            is_deeper = bool(following.strip()) and len(following) - len(following.lstrip()) > indent
+            if not (_LIST_ITEM.match(following) or is_deeper) or _is_bare_title(text, lines, j + 1):
                 break
         elif marker and len(marker[1]) <= indent:
             items.append(lines[j])

@@ -36,7 +36,8 @@ _INSTRUCTION = re.compile(
     r"(?:(?:comprehensive|detailed|in-depth|brief|short|full|thorough|complete|general|concise),? (?:and )?){0,3}"
     r"(?:account|overview|summary|report|description|explanation|analysis|introduction|review|survey|briefing|discussion) "
     r"(?:of|on|about|to) |^\W*(?:please |can you |could you )?"
-    r"(?:explain|describe|summari[sz]e|discuss|outline|tell (?:me|us) about) (?:in detail )?(?:what is known about )?",
+    r"(?:explain|describe|summari[sz]e|discuss|outline|tell (?:me|us) about) (?:in detail )?(?:what is known about )?"
+    r"|^what do the (?:documents|files|sources) say (?:about|on) ",
     re.IGNORECASE,
 )
 # Words that begin a question and would otherwise count as names or facets.

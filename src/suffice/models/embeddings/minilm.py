@@ -84,7 +84,10 @@ def run_on_cores(run: Callable[[Input], T], inputs: Iterable[Input]) -> list[T]:
 
 @load_once
 def _get_threads() -> ThreadPoolExecutor:
-    _share_one_heap()
+    """Return the threads that models run in. They share one heap: with its own, each would keep the memory of its runs."""
+    # Of glibc; other C libraries have no heaps for threads.
+    if sys.platform == "linux" and (set_option := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        set_option(_M_ARENA_MAX, 1)
     # In a container there are fewer cores than the machine has.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return ThreadPoolExecutor(min(cores, _MAX_THREADS), "model")
@@ -146,12 +149,3 @@ def open_session(path: Path, crc32: int) -> Any:
     # From its path a model takes half of the memory while it loads.
     model = str(path) if pieces == [path] else b"".join(piece.read_bytes() for piece in pieces)
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-
-def _share_one_heap() -> None:
-    """Let all threads share one heap: with a heap each, every thread that ran a model keeps the memory of its run."""
-    if sys.platform != "linux":
-        return
-    set_option = getattr(ctypes.CDLL(None), "mallopt", None)  # Of glibc; other C libraries have no heaps for threads.
-    if set_option is not None:
-        set_option(_M_ARENA_MAX, 1)

@@ -110,11 +110,11 @@ def _quote(question: Question, candidate: RankedPassage, room: int, chain: Chain
 
 def _find_best_unit(question: Question, candidate: RankedPassage) -> Offsets:
     """Return the sentence, item or row with most words of the question; in a passage that was read, near in meaning too."""
-    units = candidate.units
-    texts = [candidate.passage.text[slice(*unit.span)] for unit in units]
+    texts = [candidate.passage.text[slice(*unit.span)] for unit in candidate.units]
     cosines = compute_cosines(question.text, texts, embed_static if candidate.answer else None)
-    best = max(range(len(units)), key=lambda i: units[i].coverage + cosines[i], default=None)
-    return units[best].span if best is not None else (0, 0)
+    scored = zip(candidate.units, cosines, strict=True)
+    best = max(scored, key=lambda one: one[0].coverage + one[1], default=None)
+    return best[0].span if best is not None else (0, 0)
 
 
 def _quote_sides(question: Question, ranked: Sequence[RankedPassage]) -> list[Quotation]:
