@@ -146,7 +146,7 @@ def test_stop_is_explained_and_compared_with_another_gate(docs: Path) -> None:
 
     why, refused = asyncio.run(work())
     assert "Stopped after" in why
-    assert "fixed(1) would have stopped it after round 1" in why
+    assert "fixed(1) would have stopped there too" in why
     assert "may not name a file" in refused
 
 
