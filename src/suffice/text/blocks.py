@@ -33,7 +33,6 @@ _TERM_LINE = re.compile(r"\s*`[^`\n=]{2,120}`(?:, `[^`\n=]{2,120}`)*\s*")
 _QUOTES = ('"""', "'''")
 _MAX_LONE_LEAD_CHARS = 160
 _MAX_TITLE_CHARS = 60
-_BARE_TITLE = re.compile(rf"[A-Z0-9].{{1,{_MAX_TITLE_CHARS - 2}}}[\w)]\s*")
 MAX_ITEM_CHARS = 600  # A longer item, such as a clause of a contract, is prose: one sentence of it may be the answer.
 _MAX_CODE_LINES = 14  # Longer code without a blank line is split here.
 
@@ -169,7 +168,8 @@ def _is_underlined(text: str, lines: list[Offsets], i: int) -> bool:
 def _is_bare_title(text: str, lines: list[Offsets], i: int) -> bool:
     """Whether a line is a title without marks: short and no sentence, it begins a paragraph, and a full line follows."""
     above, title, below = (text[slice(*lines[j])] if 0 <= j < len(lines) else "" for j in (i - 1, i, i + 1))
-    return not above.strip() and _BARE_TITLE.fullmatch(title) is not None and len(below) > _MAX_TITLE_CHARS
+    is_title = (title[:1].isupper() or title[:1].isdigit()) and title.rstrip(") ")[-1:].isalnum()
+    return not above.strip() and is_title and len(title) <= _MAX_TITLE_CHARS < len(below)
 
 
 def _take_table(text: str, lines: list[Offsets], i: int) -> tuple[int, TextBlock]:
