@@ -66,7 +66,7 @@ def quote_answer(
     quotations: list[Quotation] = []
     for number, candidate in enumerate(ordered):
         if len(quotations) < most:
-            room = _OTHER_CHARS if quotations else _FIRST_CHARS - len(candidate.passage.title)
+            room = _OTHER_CHARS if quotations else max(_OTHER_CHARS // 2, _FIRST_CHARS - len(candidate.passage.title))
             _add_new(quotations, _quote(question, candidate, room, chain))
         for quotation in () if number else _quote_sides(question, ranked):
             _add_new(quotations, quotation)

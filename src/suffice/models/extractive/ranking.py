@@ -143,7 +143,7 @@ def read_passages(
         answers = []
         for wording in (question.text, *question.parts):
             asked = [write_dates_like(wording, text) for text in texts]
-            alike = {one: [text for text, own in zip(texts, asked, strict=True) if own == one] for one in asked}
+            alike = {one: [text for text, own in zip(texts, asked, strict=True) if own == one] for one in set(asked)}
             spans = {one: iter(look(one, own)) for one, own in alike.items()}
             answers.append([next(spans[one]) for one in asked])
         for i, own in zip(chosen, zip(*answers, strict=True), strict=True):
